@@ -17,7 +17,8 @@ pub const PROVIDER_RULES: &str = "provider-rules.json";
 pub struct RuleEntry {
     /// A name that never changes. Only a rule that two APIs have stands there twice.
     pub id: String,
-    /// Whose rule it is: `openai-chat`, `openai-responses` or `anthropic`.
+    /// Whose rule it is: `openai-chat`, `openai-responses`, `anthropic`, or one of the forms that are only judged, `gemini` and
+    /// `bedrock-converse`.
     pub api: String,
     /// The same rule has the same family in every API, so that what crosses from one to another is known again.
     pub family: String,

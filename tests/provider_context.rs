@@ -55,7 +55,7 @@ fn round(id: &str, before: &[Value]) -> [Value; 2] {
 }
 
 fn thinking(kind: &str, messages: &[Value]) -> Value {
-    json!({"model": "claude-sonnet-5", "thinking": {"type": kind}, "messages": messages})
+    json!({"model": "claude-sonnet-5", "max_tokens": 2048, "thinking": {"type": kind}, "messages": messages})
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn thinking_comes_back_as_it_was() {
         assert_eq!(broken(Api::Anthropic, &context, &with(&blocks)), expected, "{blocks:?}");
     }
     // Without thinking in the request the blocks may stay away, and only their signatures are looked at.
-    let off = |messages: &[Value]| json!({"model": "claude-sonnet-5", "messages": messages});
+    let off = |messages: &[Value]| json!({"model": "claude-sonnet-5", "max_tokens": 2048, "messages": messages});
     let messages = [vec![user("Hi")], round("a", &[thought("One", "sig-a")]).to_vec()].concat();
     assert_eq!(broken(Api::Anthropic, &context, &off(&messages)), []);
 }

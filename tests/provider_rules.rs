@@ -2,13 +2,13 @@
 //! it, and our writers break none.
 
 use serde_json::{Map, Value, json};
-use threadspec::oracle::{Api, Breach, provider_breaches, provider_breaches_with, provider_rules};
+use threadspec::oracle::{Api, Breach, RequestForm, provider_breaches, provider_breaches_with, provider_rules};
 use threadspec::{Error, Message, ToolCall, read_json, wire};
 use threadspec_apis::rule_context;
 use threadspec_golden::{RuleEntry, provider_rules as rules};
 
-pub(super) fn api(name: &str) -> Api {
-    Api::ALL.into_iter().find(|api| api.to_string() == name).expect("an API")
+pub(super) fn api(name: &str) -> RequestForm {
+    name.parse().expect("an API")
 }
 
 /// What a request of the data breaks, with the headers and the history that the data have.

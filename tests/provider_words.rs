@@ -42,6 +42,11 @@ pub(super) const CHAT: &[ExpectedAnswer] = &[
         &[],
     ),
     (
+        "OAI-CHAT-CALL-TYPE",
+        "Missing required parameter: 'messages[1].tool_calls[0].type'.",
+        &[("param", "messages[1].tool_calls[0].type"), ("code", "missing_required_parameter")],
+    ),
+    (
         "OAI-CHAT-ARGS-STRING",
         "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but got an object instead.",
         &[("code", "invalid_type")],
@@ -80,6 +85,26 @@ pub(super) const CHAT: &[ExpectedAnswer] = &[
         "OAI-STRICT-SCHEMA",
         "Invalid schema for function 't': In context=('properties', 'where'), 'additionalProperties' is required to be supplied and to be false.",
         &[("param", "tools[0].function.parameters"), ("code", "invalid_function_parameters")],
+    ),
+    (
+        "OAI-CHAT-ROLE",
+        "Invalid value: 'human'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
+        &[("param", "messages[0].role"), ("code", "invalid_value")],
+    ),
+    (
+        "OAI-CHAT-CONTENT-TYPE",
+        "Invalid type for 'messages[2].content': expected one of a string or array of objects, but got an object instead.",
+        &[("param", "messages[2].content"), ("code", "invalid_type")],
+    ),
+    (
+        "OAI-CHAT-PART-TYPE",
+        "Invalid value: 'image'. Supported values are: 'text', 'image_url', 'input_audio', 'refusal', 'audio', and 'file'.",
+        &[("param", "messages[0].content[1].type")],
+    ),
+    (
+        "OAI-CHAT-IMAGE",
+        "Invalid 'messages[2]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
+        &[("param", "messages[2]"), ("code", "invalid_value")],
     ),
     ("OAI-CHAT-CONTENT-NULL", "Invalid value for 'content': expected a string, got null.", &[]),
     (
@@ -123,7 +148,39 @@ pub(super) const RESPONSES: &[ExpectedAnswer] = &[
         "Duplicate item found with id fc_1. Remove duplicate items from your input and try again.",
         &[],
     ),
-    ("OAI-RESP-ITEM-PREFIX", "Invalid 'input[1].id': 'item_1'. Expected an ID that begins with 'rs'.", &[]),
+    (
+        "OAI-RESP-ITEM-TYPE",
+        "Invalid value: 'output_text'. Supported values are: 'additional_tools', 'agent_message', 'apply_patch_call', 'apply_patch_call_output', 'code_interpreter_call', 'compaction', 'compaction_trigger', 'computer_call', 'computer_call_output', 'custom_tool_call', 'custom_tool_call_output', 'file_search_call', 'function_call', 'function_call_output', 'image_generation_call', 'item_reference', 'local_shell_call', 'local_shell_call_output', 'mcp_approval_request', 'mcp_approval_response', 'mcp_call', 'mcp_list_tools', 'message', 'multi_agent_call', 'multi_agent_call_output', 'program', 'program_output', 'reasoning', 'shell_call', 'shell_call_output', 'tool_search_call', 'tool_search_output', and 'web_search_call'.",
+        &[("param", "input[1]"), ("code", "invalid_value")],
+    ),
+    (
+        "OAI-RESP-ROLE",
+        "Invalid value: 'tool'. Supported values are: 'assistant', 'system', 'developer', and 'user'.",
+        &[("param", "input[3]"), ("code", "invalid_value")],
+    ),
+    ("OAI-RESP-CHAT-CALLS", "Unknown parameter: 'input[1].tool_calls'.", &[("code", "unknown_parameter")]),
+    (
+        "OAI-RESP-CONTENT-TYPE",
+        "Invalid type for 'input[0].content': expected one of an array of objects or string, but got an object instead.",
+        &[("param", "input[0].content"), ("code", "invalid_type")],
+    ),
+    (
+        "OAI-RESP-ITEM-PREFIX",
+        "Invalid 'input[1].id': 'item_1'. Expected an ID that begins with 'rs'.",
+        &[("param", "input[1].id"), ("code", "invalid_id_prefix")],
+    ),
+    (
+        "OAI-RESP-ARGS-STRING",
+        "Invalid type for 'input[1].arguments': expected a string, but got an object instead.",
+        &[("param", "input[1].arguments"), ("code", "invalid_type")],
+    ),
+    ("OAI-RESP-ARGS-JSON", "Responses function_call arguments are invalid JSON: Expecting ',' delimiter", &[]),
+    (
+        "OAI-RESP-NAME-PATTERN",
+        "Invalid 'input[1].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        &[],
+    ),
+    ("OAI-RESP-NAME-LEN", "Missing required parameter: 'tools[0].name'.", &[("code", "missing_required_parameter")]),
     (
         "OAI-RESP-REASON-NEXT",
         "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
@@ -186,6 +243,14 @@ pub(super) const ANTHROPIC: &[ExpectedAnswer] = &[
         "messages.1: all messages must have non-empty content except for the optional final assistant message",
         &[],
     ),
+    ("ANT-CONTENT-TYPE", "messages.0.content: Input should be a valid array", &[]),
+    (
+        "ANT-BLOCK-TYPE",
+        "messages.0.content.1: Input tag 'image_url' found using 'type' does not match any of the expected tags",
+        &[],
+    ),
+    ("ANT-IMAGE", "messages.1.content: 'image' blocks are not permitted within assistant turns", &[]),
+    ("ANT-ROLE", "messages: Unexpected role \"tool\". Allowed roles are \"user\" or \"assistant\".", &[]),
     ("ANT-TRAILING", "messages: final assistant content cannot end with trailing whitespace", &[]),
     (
         "ANT-PREFILL",
@@ -220,20 +285,73 @@ pub(super) const ANTHROPIC: &[ExpectedAnswer] = &[
     ("ANT-EXTRA", "messages.1.content.0.tool_use.index: Extra inputs are not permitted", &[]),
     ("ANT-CACHE-MARKS", "A maximum of 4 blocks with cache_control may be provided. Found 5.", &[]),
     ("ANT-SIZE", "Request exceeds the maximum size", &[("status", "413"), ("type", "request_too_large")]),
+    ("ANT-MAX-TOKENS", "max_tokens: Field required", &[]),
     ("ANT-VERSION", "anthropic-version: header is required", &[]),
     ("ANT-SAMPLING", "temperature: Extra inputs are not permitted", &[]),
 ];
 
+/// What Gemini says.
+pub(super) const GEMINI: &[ExpectedAnswer] = &[
+    (
+        "GEM-SIGNATURE",
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance.",
+        &[],
+    ),
+    (
+        "GEM-COUNT",
+        "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+        &[],
+    ),
+    (
+        "GEM-CALL-TURN",
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        &[],
+    ),
+    (
+        "GEM-NAME",
+        "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.) or dashes (-), with a maximum length of 64.",
+        &[],
+    ),
+];
+
+/// What Bedrock says.
+pub(super) const BEDROCK: &[ExpectedAnswer] = &[
+    ("BED-ANSWERED", "Expected toolResult blocks at messages.2.content for the following Ids: b", &[]),
+    (
+        "BED-COUNT",
+        "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn.",
+        &[],
+    ),
+    ("BED-TOOLCONFIG", "The toolConfig field must be defined when using toolUse and toolResult content blocks.", &[]),
+    (
+        "BED-BLANK",
+        "The text field in the ContentBlock object at messages.0.content.1 is blank. Add text to the text field, and try again.",
+        &[],
+    ),
+    (
+        "BED-ERROR-CONTENT",
+        "The content field at messages.2.content.0.toolResult cannot be empty when status value is error.",
+        &[],
+    ),
+    (
+        "BED-ALTERNATE",
+        "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.",
+        &[],
+    ),
+];
+
 /// Rules whose words nobody reported.
-pub(super) const UNKNOWN_WORDS: [&str; 2] = ["ANT-NO-DOCUMENT", "ANT-NO-CITATIONS"];
+pub(super) const UNKNOWN_WORDS: [&str; 3] = ["OAI-RESP-UTF16", "ANT-NO-DOCUMENT", "ANT-NO-CITATIONS"];
 
 /// Rules that no request to the provider itself breaks for certain: seen once, seen at other servers only, or no longer enforced.
-pub(super) const WARNINGS: [&str; 7] = [
+pub(super) const WARNINGS: [&str; 9] = [
     "OAI-CHAT-ID-UNIQUE",
     "OAI-CHAT-ARGS-JSON",
     "OAI-CHAT-MSG-NAME",
     "OAI-RESP-ONE-OUTPUT",
     "OAI-RESP-INPUT-NONEMPTY",
-    "OAI-RESP-ITEM-PREFIX",
+    "OAI-RESP-ARGS-JSON",
+    "OAI-RESP-UTF16",
     "ANT-RESULT-TOGETHER",
+    "BED-ERROR-CONTENT",
 ];

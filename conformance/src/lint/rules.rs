@@ -1,7 +1,7 @@
 //! The rules of model APIs: whether the data and the judge have the same ones, and whether an answer can be made of each.
 
 use std::collections::HashSet;
-use threadspec::oracle::{Api, BreachDetail, provider_breaches_with, provider_rules};
+use threadspec::oracle::{BreachDetail, RequestForm, provider_breaches_with, provider_rules};
 use threadspec::read_json;
 use threadspec_apis::{PLACEHOLDERS, rule_context, rule_refuses};
 use threadspec_golden::{PROVIDER_RULES, ProbedAnswer, RefusalWords, RuleEntry, read_provider_rules};
@@ -86,7 +86,7 @@ fn unknown_placeholders(words: &RefusalWords) -> impl Iterator<Item = &str> {
 
 /// Whether the broken request is broken where the data say, and refused if the evidence is enough.
 fn request_problems(rule: &RuleEntry) -> Vec<String> {
-    let (Some(api), text) = (Api::ALL.into_iter().find(|api| api.to_string() == rule.api), rule.broken()) else {
+    let (Ok(api), text) = (rule.api.parse::<RequestForm>(), rule.broken()) else {
         return vec![format!("there is no API `{}`", rule.api)];
     };
     if text != rule.outlines().0 {

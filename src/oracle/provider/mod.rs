@@ -4,57 +4,26 @@
 //! `golden/provider-rules.md` says which rules are not judged here, and why.
 
 mod anthropic;
+mod bedrock;
 mod breach;
 mod context;
+mod form;
+mod gemini;
 mod openai_chat;
 mod openai_responses;
 mod openai_tools;
+mod sent_thinking;
 
 pub use breach::{Breach, BreachDetail};
 pub use context::{RequestContext, RequestHeaders, StoredItems};
+pub use form::{Api, RequestForm};
+pub use sent_thinking::SentThinking;
 
 use crate::Error;
 use crate::surrogates::{mark_surrogates, repair_surrogates};
 use breach::Breaches;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use std::fmt;
-use std::str::FromStr;
-
-/// A form in which requests reach a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Api {
-    /// OpenAI's chat completions, and the servers that offer the same.
-    OpenAiChat,
-    /// OpenAI's Responses, with the whole history in `input`.
-    OpenAiResponses,
-    /// Anthropic's messages.
-    Anthropic,
-}
-
-impl Api {
-    /// Every form.
-    pub const ALL: [Self; 3] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic];
-}
-
-impl fmt::Display for Api {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::OpenAiChat => "openai-chat",
-            Self::OpenAiResponses => "openai-responses",
-            Self::Anthropic => "anthropic",
-        })
-    }
-}
-
-impl FromStr for Api {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let known = Self::ALL.into_iter().find(|api| api.to_string() == name);
-        known.ok_or_else(|| Error::input(format!("API {name:?}: expected openai-chat, openai-responses or anthropic")))
-    }
-}
 
 /// One thing that an API demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,19 +31,23 @@ pub struct ProviderRule {
     /// A name that never changes.
     pub id: &'static str,
     /// Whose rule it is.
-    pub api: Api,
+    pub api: RequestForm,
     /// What must hold.
     pub text: &'static str,
 }
 
 /// Every rule that is judged.
 pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
-    let of = |api, rules: &'static [(&'static str, &'static str)]| {
+    RequestForm::ALL.into_iter().flat_map(|api| {
+        let rules = match api {
+            RequestForm::Api(Api::OpenAiChat) => openai_chat::RULES,
+            RequestForm::Api(Api::OpenAiResponses) => openai_responses::RULES,
+            RequestForm::Api(Api::Anthropic) => anthropic::RULES,
+            RequestForm::Gemini => gemini::RULES,
+            RequestForm::BedrockConverse => bedrock::RULES,
+        };
         rules.iter().map(move |&(id, text)| ProviderRule { id, api, text })
-    };
-    of(Api::OpenAiChat, openai_chat::RULES)
-        .chain(of(Api::OpenAiResponses, openai_responses::RULES))
-        .chain(of(Api::Anthropic, anthropic::RULES))
+    })
 }
 
 /// The rules that the body of a request breaks, in the order of the body; none if the API accepts it.
@@ -92,7 +65,7 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
 ///
 /// # Errors
 /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not a JSON object.
-pub fn provider_breaches(api: Api, body: &str) -> Result<Vec<Breach>, Error> {
+pub fn provider_breaches(api: impl Into<RequestForm>, body: &str) -> Result<Vec<Breach>, Error> {
     let body: Map<String, Value> = serde_json::from_str(&mark_surrogates(body))
         // For the place of the error: a mark is shorter than the escape that it stands for.
         .or_else(|_| serde_json::from_str(&repair_surrogates(body)))
@@ -101,17 +74,19 @@ pub fn provider_breaches(api: Api, body: &str) -> Result<Vec<Breach>, Error> {
 }
 
 /// As [`provider_breaches`], of a body that was read with [`read_json`](crate::read_json).
-pub fn provider_breaches_in(api: Api, body: &Value) -> Vec<Breach> {
+pub fn provider_breaches_in(api: impl Into<RequestForm>, body: &Value) -> Vec<Breach> {
     provider_breaches_with(api, &RequestContext::default(), body)
 }
 
 /// As [`provider_breaches_in`], of a request whose headers and history are known, too.
-pub fn provider_breaches_with(api: Api, context: &RequestContext<'_>, body: &Value) -> Vec<Breach> {
+pub fn provider_breaches_with(api: impl Into<RequestForm>, context: &RequestContext<'_>, body: &Value) -> Vec<Breach> {
     let mut breaches = Breaches::default();
-    match api {
-        Api::OpenAiChat => openai_chat::judge(body, &mut breaches),
-        Api::OpenAiResponses => openai_responses::judge(body, context, &mut breaches),
-        Api::Anthropic => anthropic::judge(body, context, &mut breaches),
+    match api.into() {
+        RequestForm::Api(Api::OpenAiChat) => openai_chat::judge(body, &mut breaches),
+        RequestForm::Api(Api::OpenAiResponses) => openai_responses::judge(body, context, &mut breaches),
+        RequestForm::Api(Api::Anthropic) => anthropic::judge(body, context, &mut breaches),
+        RequestForm::Gemini => gemini::judge(body, &mut breaches),
+        RequestForm::BedrockConverse => bedrock::judge(body, &mut breaches),
     }
     breaches.0
 }
@@ -127,6 +102,13 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 /// Letters, digits, `_` and `-`, at least one.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// The name of a model, without what a gateway, a path or a fine tuning puts before it.
+fn model(body: &Value) -> &str {
+    let name = text(body, "model");
+    let name = name.rsplit('/').next().unwrap_or(name);
+    name.strip_prefix("ft:").unwrap_or(name)
 }
 
 /// Whether a member is there and not null.

@@ -1,7 +1,7 @@
 //! What OpenAI Chat Completions accepts as history.
 
 use super::breach::{BreachDetail, Breaches};
-use super::{GroupAnswers, Open, has, is_plain, list, openai_tools, text};
+use super::{GroupAnswers, Open, has, is_plain, list, model, openai_tools, text};
 use crate::surrogates::unmark_surrogates;
 use serde_json::{Map, Value};
 
@@ -17,6 +17,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-CHAT-ID-UNIQUE", "No two calls of an assistant message have the same id."),
     ("OAI-CHAT-NAME-PATTERN", "Names of tools, declared or called, consist of letters, digits, `_` and `-`."),
     ("OAI-CHAT-NAME-LEN", "Names of tools have 1 to 64 characters."),
+    ("OAI-CHAT-CALL-TYPE", "A call has a `type`: `function` or `custom`."),
     ("OAI-CHAT-ARGS-STRING", "`function.arguments` is a string."),
     ("OAI-CHAT-ARGS-JSON", "`function.arguments` is the JSON text of an object."),
     ("OAI-CHAT-CALLS-NONEMPTY", "`tool_calls`, where present, is not empty."),
@@ -25,11 +26,24 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-CHAT-TOOLS-MAX", "There are at most 128 tools."),
     ("OAI-CHAT-TOOL-OPTIONS", "Neither `tool_choice` nor `parallel_tool_calls` is sent without `tools`."),
     openai_tools::STRICT_SCHEMA,
+    ("OAI-CHAT-ROLE", "`role` is `system`, `developer`, `user`, `assistant`, `tool` or `function`."),
+    ("OAI-CHAT-CONTENT-TYPE", "`content` is a string or an array of parts, each with a `type`."),
+    ("OAI-CHAT-PART-TYPE", "The `type` of a part is `text`, `image_url`, `input_audio`, `refusal`, `audio` or `file`."),
+    ("OAI-CHAT-IMAGE", "An image stands only in a message of the user."),
     ("OAI-CHAT-CONTENT-NULL", "`content` is null or absent only in an assistant message that has `tool_calls`."),
     ("OAI-CHAT-CONTENT-MAX", "A text has at most 10485760 characters."),
     ("OAI-CHAT-MSG-NAME", "`name` of a message consists of 1 to 64 letters, digits, `_` and `-`."),
     ("DS-UTF16", "No string holds a lone surrogate, also not inside arguments."),
 ];
+
+const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
+const PARTS: [&str; 6] = ["text", "image_url", "input_audio", "refusal", "audio", "file"];
+/// Roles that another server has beside these.
+const ROLES_ELSEWHERE: [&str; 1] = ["latest_reminder"];
+/// Types of parts that another server has beside these.
+const PARTS_ELSEWHERE: [&str; 4] = ["video_url", "video", "audio_url", "image_embeds"];
+/// Models of which it is known that images stand only in messages of the user: newer ones, and those of others, take them elsewhere, too.
+const USER_IMAGES: [&str; 6] = ["gpt-4", "chatgpt-4", "gpt-3.5", "o1", "o3", "o4"];
 
 const LONGEST_ID: usize = 40;
 /// The same in newer versions.
@@ -48,6 +62,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     let mut open = Open::default();
     for (position, message) in list(body, "messages").iter().enumerate() {
         let place = format!("messages[{position}]");
+        role(&message["role"], format!("{place}.role"), breaches);
         if message["role"] == "tool" {
             answer(message, &place, position, &mut open, breaches);
         } else {
@@ -55,6 +70,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
             open = calls(message, position, &place, breaches);
         }
         content(message, &place, breaches);
+        parts(message, &place, model(body), breaches);
         sender(message, &place, breaches);
     }
     all_answered(&open, "messages", breaches);
@@ -65,6 +81,19 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
 
 fn is_deepseek(body: &Value) -> bool {
     text(body, "model").starts_with("deepseek-")
+}
+
+fn role(role: &Value, place: String, breaches: &mut Breaches) {
+    match role.as_str() {
+        Some(name) if ROLES.contains(&name) => {}
+        Some(name) => {
+            let breach = breaches.add("OAI-CHAT-ROLE", place, format!("{name:?}"));
+            breach.certain_if(!ROLES_ELSEWHERE.contains(&name)).with(BreachDetail::Value(name.to_owned()));
+        }
+        None => {
+            breaches.add("OAI-CHAT-ROLE", place, "there is none").variant("missing");
+        }
+    }
 }
 
 fn all_answered(open: &Open<'_>, place: &str, breaches: &mut Breaches) {
@@ -117,6 +146,7 @@ fn calls<'a>(message: &'a Value, at: usize, place: &str, breaches: &mut Breaches
             // Seen once, at another server.
             breaches.add("OAI-CHAT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again")).certain_if(false).id(id);
         }
+        call_type(call, format!("{place}.type"), breaches);
         if has(call, "custom") {
             // Its input is any text.
             name(text(&call["custom"], "name"), &format!("{place}.custom.name"), breaches);
@@ -126,6 +156,22 @@ fn calls<'a>(message: &'a Value, at: usize, place: &str, breaches: &mut Breaches
         arguments(&call["function"]["arguments"], &format!("{place}.function.arguments"), breaches);
     }
     open
+}
+
+fn call_type(call: &Value, place: String, breaches: &mut Breaches) {
+    match &call["type"] {
+        Value::String(kind) if matches!(&**kind, "function" | "custom") => {}
+        Value::String(kind) => {
+            let breach = breaches.add("OAI-CHAT-CALL-TYPE", place, format!("{kind:?}")).variant("value");
+            breach.with(BreachDetail::Value(kind.clone()));
+        }
+        Value::Null if call.get("type").is_none() => {
+            breaches.add("OAI-CHAT-CALL-TYPE", place, "there is none");
+        }
+        other => {
+            breaches.add("OAI-CHAT-CALL-TYPE", place, "no string").kind(other).variant("kind");
+        }
+    }
 }
 
 fn name(name: &str, place: &str, breaches: &mut Breaches) {
@@ -168,6 +214,35 @@ fn content(message: &Value, place: &str, breaches: &mut Breaches) {
         breaches.add("OAI-CHAT-CONTENT-NULL", &*place, "null");
     }
     breaches.not_longer(LONGEST_TEXT, "OAI-CHAT-CONTENT-MAX", &place, text(message, "content"));
+}
+
+/// The parts of which a message consists.
+fn parts(message: &Value, place: &str, model: &str, breaches: &mut Breaches) {
+    let place = format!("{place}.content");
+    let content = &message["content"];
+    if !matches!(content, Value::Null | Value::String(_) | Value::Array(_)) {
+        breaches.add("OAI-CHAT-CONTENT-TYPE", &*place, "neither a string nor an array").kind(content);
+    }
+    for (number, part) in list(message, "content").iter().enumerate() {
+        let place = format!("{place}[{number}]");
+        if !part.is_object() {
+            breaches.add("OAI-CHAT-CONTENT-TYPE", place, "no object").kind(part).variant("part");
+            continue;
+        }
+        let kind = text(part, "type");
+        if kind.is_empty() {
+            breaches.add("OAI-CHAT-CONTENT-TYPE", format!("{place}.type"), "there is none").variant("type");
+        } else if !PARTS.contains(&kind) {
+            let breach = breaches.add("OAI-CHAT-PART-TYPE", format!("{place}.type"), format!("{kind:?}"));
+            breach.certain_if(!PARTS_ELSEWHERE.contains(&kind)).with(BreachDetail::Value(kind.to_owned()));
+        }
+        let role = text(message, "role");
+        if kind == "image_url" && role != "user" {
+            let breach = breaches.add("OAI-CHAT-IMAGE", place, format!("an image in a message with role {role:?}"));
+            breach.certain_if(USER_IMAGES.iter().any(|known| model.starts_with(known)));
+            breach.with(BreachDetail::Value(role.to_owned()));
+        }
+    }
 }
 
 /// The name of who says a message.

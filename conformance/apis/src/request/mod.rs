@@ -199,7 +199,8 @@ fn lacking(api: Api, body: &Value) -> Vec<&'static str> {
         Api::OpenAiChat => &["model", "messages"],
         Api::OpenAiResponses if goes_on => &["model"],
         Api::OpenAiResponses => &["model", "input"],
-        Api::Anthropic => &["model", "messages", "max_tokens"],
+        // Of `max_tokens` a rule speaks, ANT-MAX-TOKENS.
+        Api::Anthropic => &["model", "messages"],
     };
     required.iter().copied().filter(|name| !is_there(name)).collect()
 }

@@ -4,7 +4,7 @@ use crate::ApiError;
 use memchr::{memchr_iter, memrchr};
 use serde_json::Value;
 use std::borrow::Cow;
-use threadspec::oracle::{Api, Breach, RequestContext, RequestHeaders, StoredItems};
+use threadspec::oracle::{Api, Breach, RequestContext, RequestForm, RequestHeaders, StoredItems};
 use threadspec::surrogates::lone_surrogates;
 use threadspec_golden::{RuleCondition, RuleEntry, provider_rules};
 
@@ -27,8 +27,8 @@ pub const PLACEHOLDERS: [&str; 10] =
 /// assert!(!is_refused(breach, Api::Anthropic, "claude-sonnet-4-5", &RequestHeaders::default()));
 /// # Ok::<(), threadspec::Error>(())
 /// ```
-pub fn is_refused(breach: &Breach, api: Api, model: &str, headers: &RequestHeaders<'_>) -> bool {
-    entry(breach, api).is_some_and(|rule| rule_refuses(rule, breach, model, headers))
+pub fn is_refused(breach: &Breach, api: impl Into<RequestForm>, model: &str, headers: &RequestHeaders<'_>) -> bool {
+    entry(breach, api.into()).is_some_and(|rule| rule_refuses(rule, breach, model, headers))
 }
 
 /// As [`is_refused`], by the data that a caller has of the rule that is broken.
@@ -70,7 +70,8 @@ fn one_is_met(conditions: &[RuleCondition], model: &str, headers: &RequestHeader
 /// assert!(error.message.starts_with("Invalid parameter: messages with role 'tool'"));
 /// # Ok::<(), threadspec::Error>(())
 /// ```
-pub fn rule_answer(breach: &Breach, api: Api, text: &str) -> ApiError {
+pub fn rule_answer(breach: &Breach, api: impl Into<RequestForm>, text: &str) -> ApiError {
+    let api = api.into();
     let Some(words) = entry(breach, api).and_then(|rule| rule.words(breach.variant)) else {
         return ApiError::invalid(&*breach.what);
     };
@@ -112,7 +113,7 @@ pub fn rule_context<'a>(rule: &'a RuleEntry, is_broken: bool, body: &Value) -> R
 }
 
 /// The rule in the data. Breaches of other rules, such as clauses, have none.
-fn entry(breach: &Breach, api: Api) -> Option<&'static RuleEntry> {
+fn entry(breach: &Breach, api: RequestForm) -> Option<&'static RuleEntry> {
     let name = api.to_string();
     provider_rules().iter().find(|rule| rule.id == breach.rule && rule.api == name)
 }
@@ -137,7 +138,7 @@ fn begins_with(model: &str, name: &str) -> bool {
 /// What the placeholders of an answer are replaced by.
 struct Filling<'a> {
     breach: &'a Breach,
-    api: Api,
+    api: RequestForm,
     text: &'a str,
 }
 
@@ -168,7 +169,7 @@ impl Filling<'_> {
             "block" => self.spelled(up_to(place, 2)).into(),
             "index" => index().unwrap_or("0").into(),
             // OpenAI spells the places of messages in a way of its own.
-            "message" if self.api == Api::OpenAiChat => up_to(place, 1).replacen('[', ".[", 1).into(),
+            "message" if self.api == RequestForm::Api(Api::OpenAiChat) => up_to(place, 1).replacen('[', ".[", 1).into(),
             "message" | "tool" => self.spelled(up_to(place, 1)).into(),
             "surrogate" | "line" | "column" | "char" => self.half(name).into(),
             _ => return None,
@@ -177,7 +178,10 @@ impl Filling<'_> {
 
     /// A place as the API writes it.
     fn spelled(&self, place: &str) -> String {
-        if self.api == Api::Anthropic { dotted(place) } else { place.to_owned() }
+        match self.api {
+            RequestForm::Api(Api::Anthropic) | RequestForm::BedrockConverse => dotted(place),
+            _ => place.to_owned(),
+        }
     }
 
     /// What a parser says of the first lone surrogate of the body.

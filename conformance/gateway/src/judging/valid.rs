@@ -26,16 +26,18 @@ const EXPLAINED: [(&[&str], &[&str]); 5] = [
             "calls-nonempty",
             "messages-nonempty",
             "prefill",
+            "role",
+            "item-type",
         ],
         &[clause::GATE_MESSAGES, clause::GATE_CALLS, clause::GATE_IDS, clause::GATE_INVENTED],
     ),
-    (&["id-length", "id-pattern"], &[clause::GATE_IDS]),
+    (&["id-length", "id-pattern", "item-prefix"], &[clause::GATE_IDS]),
     (
-        &["content", "trailing", "text-type"],
+        &["content", "trailing", "text-type", "image"],
         &[clause::GATE_RESULT, clause::GATE_TEXT, clause::GATE_INVENTED, clause::GATE_MEDIA, clause::GATE_MESSAGES],
     ),
     (
-        &["arguments", "tool-name", "tools-nonempty", "tools-unique", "tool-options"],
+        &["arguments", "tool-name", "tools-nonempty", "tools-unique", "tool-options", "call-type", "chat-calls"],
         &[clause::GATE_CALLS, clause::GATE_TOOLS, clause::GATE_CHOICE],
     ),
     (

@@ -1,7 +1,10 @@
 //! What Anthropic Messages accepts as history.
 
+mod forms;
 mod thinking;
 mod whole;
+
+pub(super) use thinking::{SHOWN, is_thinking, running_turn, thinking_changed, thinking_missing};
 
 use super::breach::{BreachDetail, Breaches};
 use super::{GroupAnswers, Open, RequestContext, has, is_plain, list, text};
@@ -27,6 +30,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-TEXT-NONEMPTY", "No text block is empty."),
     ("ANT-TEXT-WHITESPACE", "A text block of white space stands only beside a text block with other characters."),
     ("ANT-MSG-NONEMPTY", "No message but a final one of the assistant has empty content."),
+    (forms::CONTENT, "`content` of a message is a string or an array of blocks, each with a `type`."),
+    (forms::BLOCK, "The `type` of a block is one that the API knows."),
+    (forms::IMAGE, "An image does not stand directly in a message of the assistant."),
+    (forms::ROLE, "`role` is `user` or `assistant`, or `system` where ANT-SYSTEM allows it."),
     ("ANT-TRAILING", "A final assistant message does not end in white space."),
     ("ANT-PREFILL", "The last message is not the assistant's (models since 4.6)."),
     ("ANT-MESSAGES-NONEMPTY", "`messages` is not empty."),
@@ -47,12 +54,13 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-UTF16", "No string holds a lone surrogate."),
     (
         "ANT-TOOL-NAME",
-        "Declared names of tools match `^[a-zA-Z0-9_-]{1,128}$`; names in calls have at most 200 characters.",
+        "Declared names of tools match `^[a-zA-Z0-9_-]{1,128}$`; names in calls have 1 to 200 characters.",
     ),
     ("ANT-TOOLS-UNIQUE", "Declared names of tools are different."),
     ("ANT-EXTRA", "Blocks have no member that the schema of requests lacks."),
     ("ANT-CACHE-MARKS", "At most 4 blocks have `cache_control`, none of them an empty text."),
     ("ANT-SIZE", "There are at most 100000 messages, and 32 MB in all."),
+    (whole::MAX_TOKENS, "`max_tokens` is sent, a whole number."),
     ("ANT-VERSION", "The header `anthropic-version` is sent."),
     ("ANT-SAMPLING", "From version 2026-10-21 on, none of `temperature`, `top_p` and `top_k` is sent."),
     (
@@ -111,6 +119,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     for (position, message) in messages.iter().enumerate() {
         let place = format!("messages[{position}]");
         let at = format!("{place}.content");
+        forms::judge(message, &place, breaches);
         role(body, position, context, breaches);
         // Messages in a row with the same role are one turn.
         let before = position.checked_sub(1).map(|before| &messages[before]["role"]);
@@ -264,27 +273,27 @@ fn block(block: &Value, place: &str, breaches: &mut Breaches) {
                 breach.variant("missing");
             }
         }
-        let length = text(block, "name").chars().count();
-        if length > LONGEST_CALLED {
-            let breach = breaches.add("ANT-TOOL-NAME", format!("{place}.name"), format!("{length} characters"));
-            breach.variant("called").with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_CALLED));
-        }
+        called(text(block, "name"), format!("{place}.name"), breaches);
     }
     if kind == "tool_result" {
         let place = format!("{place}.content");
-        let parts = list(block, "content");
         let is_form = matches!(block["content"], Value::Null | Value::String(_) | Value::Array(_));
-        let is_empty = parts.iter().any(|part| part["type"] == "text" && text(part, "text").is_empty());
-        let is_known = |part: &Value| matches!(text(part, "type"), "text" | "image" | "document" | "search_result");
-        if !is_form || is_empty {
-            let breach = breaches.add("ANT-RESULT-CONTENT", place, block["content"].to_string());
-            if !is_form {
-                breach.variant("form");
+        if !is_form || block.get("content").is_some_and(Value::is_null) {
+            let breach = breaches.add("ANT-RESULT-CONTENT", &*place, block["content"].to_string());
+            breach.variant("form").certain_if(!is_form);
+        }
+        let is_known = |part: &Value| {
+            matches!(text(part, "type"), "text" | "image" | "document" | "search_result" | "tool_reference")
+        };
+        for (number, part) in list(block, "content").iter().enumerate() {
+            let place = format!("{place}[{number}]");
+            if part["type"] == "text" && text(part, "text").is_empty() {
+                breaches.add("ANT-RESULT-CONTENT", format!("{place}.text"), "empty");
+            } else if !is_known(part) {
+                // Types are added from time to time.
+                let breach = breaches.add("ANT-RESULT-CONTENT", format!("{place}.type"), part["type"].to_string());
+                breach.variant("form").certain_if(false);
             }
-        } else if !parts.iter().all(is_known) || block.get("content").is_some_and(Value::is_null) {
-            // Types are added from time to time.
-            let breach = breaches.add("ANT-RESULT-CONTENT", place, block["content"].to_string());
-            breach.variant("form").certain_if(false);
         }
     }
     if let Some((_, known)) = MEMBERS.iter().find(|(name, _)| *name == kind) {
@@ -296,6 +305,20 @@ fn block(block: &Value, place: &str, breaches: &mut Breaches) {
                 breach.certain_if(is_certain).name(name).with(BreachDetail::Value(kind.to_owned()));
             }
         }
+    }
+}
+
+/// The name in a call. That names with other characters are refused there was not reported, unlike their length.
+fn called(name: &str, place: String, breaches: &mut Breaches) {
+    let length = name.chars().count();
+    if length > LONGEST_CALLED {
+        let breach = breaches.add("ANT-TOOL-NAME", &*place, format!("{length} characters")).variant("called");
+        breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_CALLED));
+    }
+    if name.is_empty() {
+        breaches.add("ANT-TOOL-NAME", place, "0 characters").variant("empty");
+    } else if !is_plain(name) {
+        breaches.add("ANT-TOOL-NAME", place, format!("{name:?}")).variant("pattern").certain_if(false).name(name);
     }
 }
 
@@ -319,7 +342,7 @@ fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
             text.is_empty()
         }
         Value::Array(blocks) => blocks.is_empty(),
-        other => other.is_null(),
+        _ => false,
     };
     if is_empty && !final_answer {
         let breach = breaches.add("ANT-MSG-NONEMPTY", place, "empty");

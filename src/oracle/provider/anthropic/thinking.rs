@@ -1,6 +1,6 @@
 //! What Anthropic Messages demands of thinking blocks.
 
-use crate::oracle::provider::breach::{BreachDetail, Breaches};
+use crate::oracle::provider::breach::{Breach, BreachDetail, Breaches};
 use crate::oracle::provider::{RequestContext, list, text};
 use serde_json::Value;
 
@@ -26,7 +26,10 @@ pub(super) fn judge(body: &Value, is_claude: bool, context: &RequestContext<'_>,
     }
 }
 
-fn is_thinking(block: &Value) -> bool {
+/// What the provider looks at in a block of thinking.
+pub(in crate::oracle::provider) const SHOWN: [&str; 4] = ["type", "thinking", "signature", "data"];
+
+pub(in crate::oracle::provider) fn is_thinking(block: &Value) -> bool {
     matches!(text(block, "type"), "thinking" | "redacted_thinking")
 }
 
@@ -34,11 +37,30 @@ fn has_result(message: &Value) -> bool {
     list(message, "content").iter().any(|block| block["type"] == "tool_result")
 }
 
+/// Where the turn begins that the model has begun and not ended: behind the last words of the user.
+pub(in crate::oracle::provider) fn running_turn(messages: &[Value]) -> usize {
+    let is_of_loop = |message: &&Value| message["role"] != "user" || has_result(message);
+    messages.len() - messages.iter().rev().take_while(is_of_loop).count()
+}
+
+/// An earlier answer or request had thinking there, and this request has none.
+pub(in crate::oracle::provider) fn thinking_missing(block: &str, found: &str) -> Breach {
+    let what = format!("the thinking before the call is missing; the message begins with `{found}`");
+    let mut breach = Breach::new(FIRST, format!("{block}.type"), what);
+    breach.with(BreachDetail::Value(found.to_owned()));
+    breach
+}
+
+/// An earlier answer or request had other thinking there. Of the latest message the API says so; others have signatures that no longer fit.
+pub(in crate::oracle::provider) fn thinking_changed(block: String, is_latest: bool) -> Breach {
+    let mut breach = Breach::new(SAME, block, "the thinking before the call has changed");
+    breach.certain_if(is_latest);
+    breach
+}
+
 /// The turn of a running tool loop begins with the thinking that led to its calls.
 fn first(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breaches) {
-    let is_of_loop = |message: &&Value| message["role"] != "user" || has_result(message);
-    let length = messages.iter().rev().take_while(is_of_loop).count();
-    let (before, running) = messages.split_at(messages.len() - length);
+    let (before, running) = messages.split_at(running_turn(messages));
     let turns = || running.iter().enumerate().filter(|(_, message)| message["role"] == "assistant");
     let Some((position, message)) = turns().next() else { return };
     // The models answer results within their turn, then without new thinking.
@@ -118,5 +140,5 @@ fn same(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breache
 }
 
 fn is_same(block: &Value, said: &Value) -> bool {
-    ["type", "thinking", "signature", "data"].iter().all(|name| block[*name] == said[*name])
+    SHOWN.iter().all(|name| block[*name] == said[*name])
 }

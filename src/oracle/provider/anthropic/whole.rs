@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 
+pub(super) const MAX_TOKENS: &str = "ANT-MAX-TOKENS";
+
 const LONGEST_DECLARED: usize = 128;
 const MOST_MARKS: usize = 4;
 const MOST_MESSAGES: usize = 100_000;
@@ -27,7 +29,22 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
         breach.with(BreachDetail::Length(messages.len())).with(BreachDetail::Max(MOST_MESSAGES));
     }
     breaches.surrogates(true, "ANT-UTF16", "", body);
+    max_tokens(body, breaches);
     version(body, context, breaches);
+}
+
+/// How long the answer may be. What names no model is a part of a request.
+fn max_tokens(body: &Value, breaches: &mut Breaches) {
+    let is_whole = has(body, "model") || has(body, "anthropic_version");
+    match body.get("max_tokens") {
+        None if is_whole => {
+            breaches.add(MAX_TOKENS, "max_tokens", "there is none");
+        }
+        Some(most) if !most.is_u64() => {
+            breaches.add(MAX_TOKENS, "max_tokens", "no whole number").variant("type").certain_if(!most.is_i64());
+        }
+        _ => {}
+    }
 }
 
 fn tools(body: &Value, breaches: &mut Breaches) {

@@ -103,10 +103,10 @@ pub(super) fn bugs() -> Vec<Planted> {
                 body["prompt"] = messages.into();
             });
         }),
-        bug("limit-of-tokens-missing", REQUEST, ALL.of(ANTHROPIC), |agent| {
+        bug("limit-of-tokens-missing", &[clause::WIRE_RULES], ALL.of(ANTHROPIC), |agent| {
             on_bodies(agent, |_, body| without(body, "max_tokens"));
         }),
-        bug("limit-of-tokens-missing-from-the-second-ask-on", REQUEST, ALL.of(ANTHROPIC), |agent| {
+        bug("limit-of-tokens-missing-from-the-second-ask-on", &[clause::WIRE_RULES], ALL.of(ANTHROPIC), |agent| {
             from_ask(agent, 2, |body| without(body, "max_tokens"));
         }),
         bug("version-of-the-api-missing", &[clause::WIRE_RULES], ALL.of(ANTHROPIC), |agent| {

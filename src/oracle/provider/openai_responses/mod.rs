@@ -1,7 +1,10 @@
 //! What OpenAI Responses accepts as input items.
 
+mod calls;
+mod items;
+
 use super::breach::{BreachDetail, Breaches};
-use super::{RequestContext, StoredItems, list, openai_tools, text};
+use super::{RequestContext, StoredItems, has, is_plain, list, model, openai_tools, text};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -19,23 +22,35 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     ("OAI-RESP-CALLID-LEN", "`call_id` has 1 to 64 characters."),
     ("OAI-RESP-ITEM-UNIQUE", "No item `id` occurs twice."),
+    (items::TYPE, "The `type` of an item is one that the API knows."),
+    (items::ROLE, "`role` of a message is `user`, `assistant`, `system` or `developer`."),
+    (items::CHAT, "No item has `tool_calls` or `tool_call_id`: a call and its output are items of their own."),
+    (items::CONTENT, "`content` of a message is a string or an array of parts, each with a `type`."),
     (
-        "OAI-RESP-ITEM-PREFIX",
-        "The `id` of a message begins with `msg`, of a call with `fc`, of reasoning with `rs`; it has at most 64 characters.",
+        items::PREFIX,
+        "The `id` of a message begins with `msg`, of a call with `fc`, of a call of a custom tool with `ctc`, of reasoning with `rs`; it consists of letters, digits, `_` and `-`, and has at most 64 characters.",
     ),
+    (calls::STRING, "`arguments` of a `function_call` is a string."),
+    (calls::JSON, "`arguments` of a `function_call` is the JSON text of an object."),
+    (calls::PATTERN, "Names of tools, declared or called, consist of letters, digits, `_` and `-`."),
+    (calls::LENGTH, "Names of tools have 1 to 128 characters."),
     ("OAI-RESP-REASON-NEXT", "A `reasoning` item is followed by the item that it led to."),
     (
         "OAI-RESP-STORE",
         "With `store` false no item refers to what the server was to remember: no `item_reference`, and no `reasoning` without `encrypted_content`.",
     ),
     ("OAI-RESP-EXTRA", "`reasoning` items have no `status`, and no member that is null."),
-    ("OAI-RESP-TEXT-TYPE", "Text parts of the assistant are `output_text`, those of others `input_text`."),
+    (
+        items::PART,
+        "Parts of the assistant are `output_text` and `refusal`, those of others `input_text`, `input_image` and `input_file`.",
+    ),
     (
         "OAI-RESP-OUTPUT-FORM",
         "`output` is a string of at most 10485760 characters, or an array of `input_text`, `input_image` and `input_file` parts.",
     ),
     ("OAI-RESP-CONTENT-MAX", "A text has at most 10485760 characters."),
     openai_tools::STRICT_SCHEMA,
+    ("OAI-RESP-UTF16", "No string holds a lone surrogate, also not inside arguments."),
 ];
 
 /// Models that reason, by how their names begin.
@@ -52,7 +67,9 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     let mut ids = HashSet::new();
     for (position, item) in items.iter().enumerate() {
         let place = format!("input[{position}]");
+        items::form(item, &place, breaches);
         pairs.item(item, position, &place, breaches);
+        calls::judge(item, &place, breaches);
         if item["type"] == "function_call_output" {
             output(&item["output"], &format!("{place}.output"), breaches);
         }
@@ -61,18 +78,24 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
             if item["type"] != "item_reference" && !ids.insert(id) {
                 breaches.add("OAI-RESP-ITEM-UNIQUE", &*at, format!("{id:?} again")).id(id);
             }
-            own_id(item, id, &at, breaches);
+            items::own_id(item, id, &at, breaches);
         }
         if item["type"] == "reasoning" {
             reasoning(item, &place, breaches);
             followed(body, position, &place, breaches);
         }
         stored(item, body, context, &place, breaches);
-        content(item, &format!("{place}.content"), breaches);
+        items::parts(item, &format!("{place}.content"), breaches);
     }
-    for (position, tool) in list(body, "tools").iter().enumerate().filter(|(_, tool)| tool["type"] == "function") {
-        openai_tools::strict(tool, &format!("tools[{position}]"), breaches);
+    for (position, tool) in list(body, "tools").iter().enumerate() {
+        let place = format!("tools[{position}]");
+        calls::declared(tool, &place, breaches);
+        if tool["type"] == "function" {
+            openai_tools::strict(tool, &place, breaches);
+        }
     }
+    // Whether OpenAI refuses it was said once.
+    breaches.surrogates(false, "OAI-RESP-UTF16", "", body);
 }
 
 /// What concerns the request as a whole.
@@ -199,26 +222,6 @@ fn output(output: &Value, place: &str, breaches: &mut Breaches) {
     }
 }
 
-/// An item's own id.
-fn own_id(item: &Value, id: &str, place: &str, breaches: &mut Breaches) {
-    let rule = "OAI-RESP-ITEM-PREFIX";
-    let prefix = match text(item, "type") {
-        "message" => "msg",
-        "function_call" => "fc",
-        "reasoning" => "rs",
-        _ => return,
-    };
-    // Seen once each.
-    if id.chars().count() > LONGEST_ID {
-        let length = id.chars().count();
-        let breach = breaches.add(rule, place, format!("{length} characters")).variant("long").certain_if(false);
-        breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_ID));
-    } else if !id.starts_with(prefix) {
-        let breach = breaches.add(rule, place, format!("{id:?} does not begin with `{prefix}`")).certain_if(false);
-        breach.id(id).with(BreachDetail::Value(prefix.to_owned()));
-    }
-}
-
 /// What a `reasoning` item led to stands behind it.
 fn followed(body: &Value, position: usize, place: &str, breaches: &mut Breaches) {
     // It was not demanded where nothing is stored.
@@ -231,7 +234,7 @@ fn followed(body: &Value, position: usize, place: &str, breaches: &mut Breaches)
         kind => !kind.ends_with("_output"),
     });
     if !is_of_model {
-        let is_certain = REASONING.iter().any(|known| text(body, "model").starts_with(known));
+        let is_certain = REASONING.iter().any(|known| model(body).starts_with(known));
         let breach = breaches.add("OAI-RESP-REASON-NEXT", place, "no item of the model follows it");
         breach.certain_if(is_certain).id(text(&list(body, "input")[position], "id"));
     }
@@ -257,27 +260,5 @@ fn reasoning(item: &Value, place: &str, breaches: &mut Breaches) {
             let is_certain = name != "encrypted_content";
             breaches.add("OAI-RESP-EXTRA", format!("{place}.{name}"), member.to_string()).certain_if(is_certain);
         }
-    }
-}
-
-fn content(item: &Value, place: &str, breaches: &mut Breaches) {
-    breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", place, text(item, "content"));
-    for (position, part) in list(item, "content").iter().enumerate() {
-        let place = format!("{place}[{position}]");
-        let kind = text(part, "type");
-        let is_wrong = match kind {
-            "input_text" => item["role"] == "assistant",
-            "output_text" => item["role"] != "assistant",
-            _ => false,
-        };
-        if is_wrong {
-            let what = format!("{} in a message of {}", part["type"], item["role"]);
-            let breach = breaches.add("OAI-RESP-TEXT-TYPE", format!("{place}.type"), what);
-            breach.with(BreachDetail::Value(kind.to_owned()));
-            if item["role"] != "assistant" {
-                breach.variant("user");
-            }
-        }
-        breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", &format!("{place}.text"), text(part, "text"));
     }
 }

@@ -1,0 +1,104 @@
+//! What `Converse` of Amazon Bedrock accepts as history.
+
+use super::breach::Breaches;
+use super::{has, list, text};
+use serde_json::Value;
+use std::collections::HashSet;
+
+pub(super) const RULES: &[(&str, &str)] = &[
+    ("BED-ANSWERED", "The message behind one with `toolUse` blocks has a `toolResult` for each of their ids."),
+    ("BED-COUNT", "A message has at most as many `toolResult` blocks as the one before has `toolUse` blocks."),
+    ("BED-TOOLCONFIG", "A request whose history has `toolUse` or `toolResult` blocks has a `toolConfig`."),
+    ("BED-BLANK", "No text of a message is blank, and no message is without content."),
+    ("BED-ERROR-CONTENT", "A `toolResult` with status `error` has content."),
+    ("BED-ALTERNATE", "Messages of the user and of the assistant alternate, and the user begins."),
+];
+
+pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
+    let messages = list(body, "messages");
+    let mut has_tools = false;
+    for (position, message) in messages.iter().enumerate() {
+        let before = position.checked_sub(1).map(|before| &messages[before]);
+        let place = format!("messages[{position}]");
+        roles(before, message, &place, breaches);
+        pairs(before, message, &place, breaches);
+        texts(message, &place, breaches);
+        has_tools |= list(message, "content").iter().any(|block| has(block, "toolUse") || has(block, "toolResult"));
+    }
+    if let Some(last) = messages.last() {
+        answered(last, &[], "messages", breaches);
+    }
+    // A list of messages alone is a part of a request.
+    let is_whole = body.as_object().is_some_and(|members| members.len() > 1);
+    if has_tools && is_whole && !has(body, "toolConfig") {
+        breaches.add("BED-TOOLCONFIG", "toolConfig", "there is none, and the history has blocks of tools");
+    }
+}
+
+fn roles(before: Option<&Value>, message: &Value, place: &str, breaches: &mut Breaches) {
+    let place = format!("{place}.role");
+    match before {
+        None if message["role"] == "assistant" => {
+            breaches.add("BED-ALTERNATE", place, "the assistant begins").variant("first");
+        }
+        Some(before) if before["role"] == message["role"] => {
+            breaches.add("BED-ALTERNATE", place, format!("{} again", message["role"]));
+        }
+        _ => {}
+    }
+}
+
+/// The ids of the blocks of a kind.
+fn ids<'a>(message: &'a Value, kind: &str) -> Vec<&'a str> {
+    let blocks = list(message, "content").iter().filter(|block| has(block, kind));
+    blocks.map(|block| text(&block[kind], "toolUseId")).collect()
+}
+
+fn pairs(before: Option<&Value>, message: &Value, place: &str, breaches: &mut Breaches) {
+    let results = ids(message, "toolResult");
+    let place = format!("{place}.content");
+    let calls = before.map_or(0, |before| ids(before, "toolUse").len());
+    if let Some(before) = before {
+        answered(before, &results, &place, breaches);
+    }
+    if results.len() > calls {
+        breaches.add("BED-COUNT", place, format!("{} results behind {calls} calls", results.len()));
+    }
+}
+
+/// Whether these results, which stand behind a message, answer each call of it.
+fn answered(message: &Value, results: &[&str], place: &str, breaches: &mut Breaches) {
+    let answered: HashSet<&str> = results.iter().copied().collect();
+    let mut open = ids(message, "toolUse");
+    open.retain(|id| !answered.contains(id));
+    if !open.is_empty() {
+        breaches.add("BED-ANSWERED", place, format!("no `toolResult` for {open:?}")).ids(&open);
+    }
+}
+
+fn texts(message: &Value, place: &str, breaches: &mut Breaches) {
+    let place = format!("{place}.content");
+    let blocks = list(message, "content");
+    if blocks.is_empty() && !message["content"].is_string() {
+        breaches.add("BED-BLANK", &*place, "no content").variant("empty");
+    }
+    let is_blank = |block: &Value| block["text"].as_str().is_some_and(|text| text.trim().is_empty());
+    for (number, block) in blocks.iter().enumerate() {
+        let place = format!("{place}[{number}]");
+        if is_blank(block) {
+            breaches.add("BED-BLANK", format!("{place}.text"), block["text"].to_string());
+        }
+        let result = &block["toolResult"];
+        let parts = list(result, "content");
+        for (number, _) in parts.iter().enumerate().filter(|(_, part)| is_blank(part)) {
+            // Some of the models behind it refuse it; the reports have their words.
+            let place = format!("{place}.toolResult.content[{number}].text");
+            breaches.add("BED-BLANK", place, "a blank text in a result").certain_if(false);
+        }
+        if result["status"] == "error" && parts.is_empty() {
+            // Seen once.
+            let place = format!("{place}.toolResult.content");
+            breaches.add("BED-ERROR-CONTENT", place, "an error without content").certain_if(false);
+        }
+    }
+}

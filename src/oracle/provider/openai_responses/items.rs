@@ -1,0 +1,170 @@
+//! The forms of input items: their types, roles, contents and ids.
+
+use super::super::breach::{BreachDetail, Breaches};
+use super::{LONGEST_ID, LONGEST_TEXT, has, is_plain, list, text};
+use serde_json::Value;
+
+pub(super) const TYPE: &str = "OAI-RESP-ITEM-TYPE";
+pub(super) const ROLE: &str = "OAI-RESP-ROLE";
+pub(super) const CHAT: &str = "OAI-RESP-CHAT-CALLS";
+pub(super) const CONTENT: &str = "OAI-RESP-CONTENT-TYPE";
+pub(super) const PREFIX: &str = "OAI-RESP-ITEM-PREFIX";
+pub(super) const PART: &str = "OAI-RESP-TEXT-TYPE";
+
+/// What the API takes, by what it says itself.
+const TYPES: [&str; 34] = [
+    "additional_tools",
+    "agent_message",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "code_interpreter_call",
+    "compaction",
+    "compaction_summary",
+    "compaction_trigger",
+    "computer_call",
+    "computer_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "file_search_call",
+    "function_call",
+    "function_call_output",
+    "image_generation_call",
+    "item_reference",
+    "local_shell_call",
+    "local_shell_call_output",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "mcp_call",
+    "mcp_list_tools",
+    "message",
+    "multi_agent_call",
+    "multi_agent_call_output",
+    "program",
+    "program_output",
+    "reasoning",
+    "shell_call",
+    "shell_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "web_search_call",
+];
+const ROLES: [&str; 4] = ["assistant", "system", "developer", "user"];
+const PARTS: [&str; 12] = [
+    "input_text",
+    "input_image",
+    "input_audio",
+    "input_file",
+    "output_text",
+    "refusal",
+    "computer_screenshot",
+    "summary_text",
+    "reasoning_text",
+    "encrypted_content",
+    "scoped_content",
+    "output_audio",
+];
+/// Types of parts of other APIs, which this one never had.
+const FOREIGN_PARTS: [&str; 10] = [
+    "text",
+    "image_url",
+    "image",
+    "file",
+    "audio",
+    "thinking",
+    "tool_use",
+    "tool_result",
+    "tool_call",
+    "function_call",
+];
+
+/// What an item is: its type, or the role of a message without one.
+pub(super) fn form(item: &Value, place: &str, breaches: &mut Breaches) {
+    let kind = text(item, "type");
+    let is_message = !has(item, "type") || kind == "message";
+    if !is_message && !TYPES.contains(&kind) {
+        // Types are added from time to time: calls and their outputs.
+        let is_newer =
+            (kind.ends_with("_call") && kind != "tool_call") || kind.ends_with("_output") || kind.contains(':');
+        let breach = breaches.add(TYPE, format!("{place}.type"), format!("{} is no type of an item", item["type"]));
+        breach.certain_if(!is_newer).with(BreachDetail::Value(kind.to_owned()));
+    }
+    let role = text(item, "role");
+    if is_message && !ROLES.contains(&role) {
+        let what = if has(item, "role") { item["role"].to_string() } else { "there is none".to_owned() };
+        breaches.add(ROLE, format!("{place}.role"), what).with(BreachDetail::Value(role.to_owned()));
+    }
+    for name in ["tool_calls", "tool_call_id"].into_iter().filter(|name| item.get(*name).is_some()) {
+        breaches.add(CHAT, format!("{place}.{name}"), "a member of chat completions");
+    }
+    let content = &item["content"];
+    if is_message && !content.is_string() && !content.is_array() {
+        let breach = breaches.add(CONTENT, format!("{place}.content"), "neither a string nor an array").kind(content);
+        if item.get("content").is_none() {
+            breach.variant("missing");
+        }
+    }
+}
+
+/// An item's own id.
+pub(super) fn own_id(item: &Value, id: &str, place: &str, breaches: &mut Breaches) {
+    let prefix = match text(item, "type") {
+        "message" => "msg",
+        "function_call" => "fc",
+        "custom_tool_call" => "ctc",
+        "reasoning" => "rs",
+        _ => return,
+    };
+    let length = id.chars().count();
+    if length > LONGEST_ID {
+        // Seen once.
+        let breach = breaches.add(PREFIX, place, format!("{length} characters")).variant("long").certain_if(false);
+        breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_ID));
+    }
+    if !is_plain(id) {
+        // Seen once, too.
+        let what = if id.is_empty() { "an empty id".to_owned() } else { format!("{id:?}") };
+        breaches.add(PREFIX, place, what).variant("characters").certain_if(false).id(id);
+    } else if !id.starts_with(prefix) {
+        let breach = breaches.add(PREFIX, place, format!("{id:?} does not begin with `{prefix}`"));
+        breach.id(id).with(BreachDetail::Value(prefix.to_owned()));
+    }
+}
+
+/// The parts of a message's content.
+pub(super) fn parts(item: &Value, place: &str, breaches: &mut Breaches) {
+    breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", place, text(item, "content"));
+    let is_message = !has(item, "type") || item["type"] == "message";
+    for (position, part) in list(item, "content").iter().enumerate() {
+        let place = format!("{place}[{position}]");
+        breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", &format!("{place}.text"), text(part, "text"));
+        if is_message {
+            self::part(item, part, &place, breaches);
+        }
+    }
+}
+
+fn part(item: &Value, part: &Value, place: &str, breaches: &mut Breaches) {
+    if !part.is_object() {
+        breaches.add(CONTENT, place, "no object").kind(part).variant("part");
+        return;
+    }
+    let kind = text(part, "type");
+    let at = format!("{place}.type");
+    if kind.is_empty() {
+        breaches.add(CONTENT, at, "there is none").variant("type");
+        return;
+    }
+    let what = format!("{} in a message of {}", part["type"], item["role"]);
+    let variant = match kind {
+        _ if !PARTS.contains(&kind) => Some("unknown"),
+        "input_text" | "input_image" | "input_file" | "input_audio" if item["role"] == "assistant" => None,
+        "output_text" | "refusal" if item["role"] != "assistant" => Some("user"),
+        _ => return,
+    };
+    let breach = breaches.add(PART, at, what);
+    breach.with(BreachDetail::Value(kind.to_owned()));
+    if let Some(variant) = variant {
+        // Types are added from time to time.
+        breach.variant(variant).certain_if(variant != "unknown" || FOREIGN_PARTS.contains(&kind));
+    }
+}
