@@ -4,6 +4,7 @@ mod fuzz_seeds;
 mod properties;
 mod provider_answers;
 mod provider_context;
+mod provider_forms;
 mod provider_requests;
 mod provider_rules;
 mod provider_words;

@@ -166,7 +166,7 @@ pub(super) const RESPONSES: &[ExpectedAnswer] = &[
     ),
     (
         "OAI-RESP-ITEM-PREFIX",
-        "Invalid 'input[1].id': 'item_1'. Expected an ID that begins with 'rs'.",
+        "Invalid 'input[1].id': 'call_a'. Expected an ID that begins with 'fc'.",
         &[("param", "input[1].id"), ("code", "invalid_id_prefix")],
     ),
     (

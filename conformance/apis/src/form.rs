@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use threadspec::oracle::Api;
+use threadspec::oracle::{Api, RequestForm};
 
 /// The members of a JSON object, the values as they are written.
 pub type RawMembers<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
@@ -75,6 +75,32 @@ pub fn is_request(json: &str) -> bool {
 pub fn is_message(json: &str) -> bool {
     members(json).is_some_and(|members| members.contains_key("role") || members.contains_key("type"))
 }
+
+/// The form that the body of a request has, by what only this form has; `None` if it could be one of several [`Api`]s.
+///
+/// ```
+/// use serde_json::json;
+/// use threadspec::oracle::RequestForm;
+/// use threadspec_apis::form;
+/// let body = json!({"messages": [{"role": "user", "content": [{"text": "Hi"}]}]});
+/// assert_eq!(form::form_of(&body), Some(RequestForm::BedrockConverse));
+/// ```
+pub fn form_of(body: &Value) -> Option<RequestForm> {
+    if body["contents"].is_array() && body.get("messages").is_none() {
+        return Some(RequestForm::Gemini);
+    }
+    // A block of Bedrock has no `type`, but one member by its name.
+    let is_block = |block: &Value| block["type"].is_null() && BEDROCK.iter().any(|name| block.get(*name).is_some());
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut blocks = messages.iter().flat_map(|message| message["content"].as_array().into_iter().flatten());
+    if blocks.any(is_block) {
+        return Some(RequestForm::BedrockConverse);
+    }
+    api_of(body).map(RequestForm::Api)
+}
+
+/// The members by which a block of Bedrock's `Converse` is known.
+const BEDROCK: [&str; 6] = ["text", "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"];
 
 /// The API that the body of a request is for; `None` if it could be for several.
 pub fn api_of(body: &Value) -> Option<Api> {
@@ -178,6 +204,23 @@ mod tests {
             (json!({"input": "Hi"}), Some(Api::OpenAiResponses)),
         ] {
             assert_eq!(api_of(&body), expected, "{body}");
+            assert_eq!(form_of(&body), expected.map(RequestForm::Api), "{body}");
+        }
+    }
+
+    #[test]
+    fn forms_that_no_api_here_has_are_told_apart() {
+        let block = |block: serde_json::Value| json!({"messages": [{"role": "user", "content": [block]}]});
+        for (body, expected) in [
+            (json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}), Some(RequestForm::Gemini)),
+            (json!({"contents": []}), Some(RequestForm::Gemini)),
+            (block(json!({"toolResult": {"toolUseId": "a", "content": []}})), Some(RequestForm::BedrockConverse)),
+            (block(json!({"toolUse": {"toolUseId": "a"}})), Some(RequestForm::BedrockConverse)),
+            (block(json!({"cachePoint": {"type": "default"}})), Some(RequestForm::BedrockConverse)),
+            (block(json!({"type": "text", "text": "Hi"})), None),
+            (block(json!({"type": "tool_result"})), Some(RequestForm::Api(Api::Anthropic))),
+        ] {
+            assert_eq!(form_of(&body), expected, "{body}");
         }
     }
 }

@@ -36,7 +36,15 @@ fn advice_of(rule: &str) -> &'static str {
     ADVICE.iter().find(|(known, _)| *known == family).map_or("", |(_, advice)| advice)
 }
 
-const ADVICE: [(&str, &str); 42] = [
+const ADVICE: [(&str, &str); 50] = [
+    ("role", "Use a role that this API has: results go where it takes them, system text where it stands."),
+    ("call-type", "Send each call with its `type`, as it came."),
+    ("chat-calls", "Send each call as a `function_call` item and each result as a `function_call_output`."),
+    ("item-type", "Send only items that this API has: text stands in a `message`."),
+    ("image", "Send the image in a message of the user, behind the results."),
+    ("max-tokens", "Say in `max_tokens` how long the answer may be."),
+    ("call-turn", "Cut a history only before a message of the user."),
+    ("alternate", "Join neighbours of one role, and begin with the user."),
     ("answered", "Put one result for each call directly behind the calls, an error or a refusal as a result, too."),
     ("orphan", "Keep a call and its result together: drop or keep both, and send the result with the id of its call."),
     ("once", "Give every call an id of its own, and send one result for it."),

@@ -116,7 +116,8 @@ fn without_answers(twin: &mut BodyMembers) {
 
 fn request(rule: &RuleEntry, is_broken: bool, mut members: BodyMembers, options: &ProbeOptions) -> ProbeRequest {
     let api = options.api;
-    complete(&mut members, options);
+    // A request that is to lack its limit keeps lacking it.
+    complete(&mut members, options, !is_broken || rule.at != "max_tokens");
     let mut headers = vec![
         ("content-type".to_owned(), "application/json".to_owned()),
         ("accept".to_owned(), if options.stream { "text/event-stream" } else { "application/json" }.to_owned()),
@@ -142,7 +143,7 @@ fn request(rule: &RuleEntry, is_broken: bool, mut members: BodyMembers, options:
 }
 
 /// What every client sends, and the real API demands, beside what the rule is about.
-fn complete(members: &mut BodyMembers, options: &ProbeOptions) {
+fn complete(members: &mut BodyMembers, options: &ProbeOptions, is_limited: bool) {
     let ProbeOptions { api, model, max_tokens, stream, .. } = options;
     let history = members.text();
     let has_calls = ["\"tool_calls\"", "\"tool_call_id\"", "\"function_call", "\"tool_use", "\"tool_result\""]
@@ -162,6 +163,7 @@ fn complete(members: &mut BodyMembers, options: &ProbeOptions) {
     let budget = members.value("thinking").and_then(|thinking| thinking["budget_tokens"].as_u64()).unwrap_or_default();
     let most = json!(budget + max_tokens);
     match api {
+        _ if !is_limited => {}
         Api::OpenAiChat if takes_completion_tokens(model) => members.set("max_completion_tokens", &most),
         Api::OpenAiChat | Api::Anthropic => members.set("max_tokens", &most),
         Api::OpenAiResponses => members.set("max_output_tokens", &most),
