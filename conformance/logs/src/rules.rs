@@ -36,13 +36,12 @@ fn advice_of(rule: &str) -> &'static str {
     ADVICE.iter().find(|(known, _)| *known == family).map_or("", |(_, advice)| advice)
 }
 
-const ADVICE: [(&str, &str); 50] = [
+const ADVICE: [(&str, &str); 47] = [
     ("role", "Use a role that this API has: results go where it takes them, system text where it stands."),
     ("call-type", "Send each call with its `type`, as it came."),
     ("chat-calls", "Send each call as a `function_call` item and each result as a `function_call_output`."),
     ("item-type", "Send only items that this API has: text stands in a `message`."),
     ("image", "Send the image in a message of the user, behind the results."),
-    ("max-tokens", "Say in `max_tokens` how long the answer may be."),
     ("call-turn", "Cut a history only before a message of the user."),
     ("alternate", "Join neighbours of one role, and begin with the user."),
     ("answered", "Put one result for each call directly behind the calls, an error or a refusal as a result, too."),
@@ -87,8 +86,6 @@ const ADVICE: [(&str, &str); 50] = [
     ("sampling", "Leave out `temperature`, `top_p` and `top_k`."),
     ("assistant-document", "Put documents into messages of the user."),
     ("user-citations", "Drop `citations` from the texts of the user."),
-    ("role", "Use a role that the API has."),
-    ("item-type", "Send only items of types that the API knows."),
     ("required", "Send every member that the API requires."),
 ];
 
