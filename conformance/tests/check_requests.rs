@@ -88,12 +88,12 @@ fn what_providers_accept_is_no_fault() -> io::Result<()> {
             {"role": "user", "content": "And?"},
             {"role": "user", "content": "Well?"},
         ])),
-        json!({"model": "claude-opus-5", "system": [{"type": "text", "text": "S"}, {"type": "text", "text": "T"}],
+        json!({"model": "claude-opus-5", "max_tokens": 9, "system": [{"type": "text", "text": "S"}, {"type": "text", "text": "T"}],
             "tools": [{"type": "mcp_toolset", "mcp_server_name": "m"}, {"name": "t", "input_schema": {"type": "object"}}],
             "messages": [user, {"role": "system", "content": "By the way:"}]}),
-        json!({"model": "claude-opus-5", "system": "S", "messages": [
+        json!({"model": "claude-opus-5", "max_tokens": 9, "system": "S", "messages": [
             user, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}]}]}),
-        json!({"model": "us.anthropic.claude-sonnet-4-5", "system": "S", "messages": [user, {"role": "assistant", "content": "{"}]}),
+        json!({"model": "us.anthropic.claude-sonnet-4-5", "max_tokens": 9, "system": "S", "messages": [user, {"role": "assistant", "content": "{"}]}),
         responses(&json!("Hi")),
         responses(&json!([user,
             {"type": "reasoning", "id": "rs_1", "summary": []},

@@ -141,7 +141,7 @@ mod tests {
             (|rules| rules[0]["note"] = json!("x"), "unknown field"),
             (|rules| drop(rules[0].as_object_mut().expect("a rule").remove("family")), "missing field `family`"),
             (|rules| rules[0]["family"] = json!(""), "`family` is empty"),
-            (|rules| rules[15]["family"] = json!("else"), "its family is `else` here"),
+            (|rules| rules[16]["family"] = json!("else"), "its family is `else` here"),
             (
                 |rules| rules[0]["probed"] = json!({"on": "soon", "model": "m", "status": 400, "words": "No."}),
                 "`probed` has a day",

@@ -7,7 +7,7 @@ use threadspec::surrogates::unmark_surrogates;
 use threadspec_judge::json::{compact, list, text};
 
 /// The rules about the form of ids, names, arguments and texts. Rules about pairing and about halves of characters know no excuse.
-const FORM_RULES: [&str; 14] = [
+const FORM_RULES: [&str; 19] = [
     "OAI-CHAT-ID-LEN",
     "OAI-CHAT-NAME-PATTERN",
     "OAI-CHAT-NAME-LEN",
@@ -15,11 +15,16 @@ const FORM_RULES: [&str; 14] = [
     "OAI-CHAT-CONTENT-MAX",
     "OAI-RESP-CALLID-LEN",
     "OAI-RESP-CONTENT-MAX",
+    "OAI-RESP-CONTENT-TYPE",
+    "OAI-RESP-ARGS-JSON",
+    "OAI-RESP-NAME-PATTERN",
+    "OAI-RESP-NAME-LEN",
     "ANT-ID-PATTERN",
     "ANT-INPUT-OBJECT",
     "ANT-TEXT-NONEMPTY",
     "ANT-TEXT-WHITESPACE",
     "ANT-MSG-NONEMPTY",
+    "ANT-CONTENT-TYPE",
     "ANT-TRAILING",
     "ANT-TOOL-NAME",
 ];

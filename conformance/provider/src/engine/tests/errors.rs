@@ -43,8 +43,8 @@ fn members_that_the_api_requires_are_missed() {
         ),
         (
             Api::Anthropic,
-            r#"{"model": "claude-sonnet-5", "messages": [{"role": "user", "content": "Go"}]}"#,
-            json!({"type": "invalid_request_error", "message": "max_tokens: Field required"}),
+            r#"{"model": "claude-sonnet-5", "max_tokens": 9}"#,
+            json!({"type": "invalid_request_error", "message": "messages: Field required"}),
         ),
     ] {
         let (status, error, problem) = refused(api, text);
