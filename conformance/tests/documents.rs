@@ -326,7 +326,7 @@ fn ids(code: &str) -> impl Iterator<Item = &str> {
 
 /// Rules of model APIs stand in `golden/provider-rules.json`; the sources of clauses are numbered, too.
 fn is_rule_or_source(id: &str) -> bool {
-    ["OAI-", "ANT-", "DS-", "SPEC-"].iter().any(|start| id.starts_with(start))
+    ["OAI-", "ANT-", "DS-", "GEM-", "BED-", "SPEC-"].iter().any(|start| id.starts_with(start))
 }
 
 /// Ids of clauses are constants of `threadspec_golden::clause`, so that an unknown one does not compile. The library does not know the
