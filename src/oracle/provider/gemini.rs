@@ -108,8 +108,8 @@ fn signatures(body: &Value, contents: &[Value], breaches: &mut Breaches) {
             is_answer = false;
             continue;
         }
-        let calls = list(content, "parts").iter().enumerate();
-        let first = calls.filter_map(|(number, part)| Some((number, part, member(part, CALL.0, CALL.1)?))).next();
+        let mut parts = list(content, "parts").iter().enumerate();
+        let first = parts.find_map(|(number, part)| Some((number, part, member(part, CALL.0, CALL.1)?)));
         let Some((number, part, call)) = first else { continue };
         // The calls of one answer, of which the first is signed, may stand in several contents.
         let is_first = !std::mem::replace(&mut is_answer, true);
