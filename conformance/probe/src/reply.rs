@@ -12,7 +12,7 @@ use threadspec_apis::{AnswerEnd, AnswerReader, ApiError, ModelAnswer, read_answe
 /// So much of an answer is shown.
 const OF_ANSWER: usize = 40;
 /// So much of a refusal.
-const OF_REFUSAL: usize = 400;
+const OF_REFUSAL: usize = 1000;
 /// Where APIs and their gateways write the name of a request.
 const REQUEST_IDS: [&str; 2] = ["request-id", "x-request-id"];
 
