@@ -6,7 +6,7 @@ use super::rules::{self, finding, of_breach};
 use super::thread::Thread;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use threadspec::oracle::{Api, Breach, provider_breaches_in};
+use threadspec::oracle::{Api, Breach, SentThinking, provider_breaches_in};
 use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind};
 use threadspec_golden::provider_rules;
 
@@ -24,6 +24,8 @@ pub(super) struct Exchanges {
     /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
     told: HashMap<usize, HashSet<u64>>,
     answered: BTreeMap<usize, Answered>,
+    /// The thinking of conversations, by their last request.
+    thinking: HashMap<usize, SentThinking>,
     /// Hashes of the calls of all histories, by id, and by name and arguments.
     calls: HashSet<u64>,
     breaches: usize,
@@ -52,6 +54,7 @@ impl Exchanges {
             conversations: Conversations::default(),
             told: HashMap::new(),
             answered: BTreeMap::new(),
+            thinking: HashMap::new(),
             calls: HashSet::new(),
             breaches: 0,
             losses: 0,
@@ -64,7 +67,7 @@ impl Exchanges {
         self.count += 1;
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count), path, ..record.clone() };
-        let (api, body, found) = match said {
+        let (api, body, mut found) = match said {
             Said::Api { api, body, is_whole } => {
                 let api = self.api.or(api).unwrap_or(self.last);
                 self.last = api;
@@ -88,9 +91,25 @@ impl Exchanges {
             length = texts.len();
             lineage = self.conversations.push(self.count, (api, model), texts);
         }
+        if api == Api::Anthropic && is_sent {
+            self.follow_thinking(&lineage, &place, &body, &mut found);
+        }
         self.tell(found, &lineage, output);
         self.relate(&lineage, &place, answer, length, &made, output);
         self.calls.extend(made);
+    }
+
+    /// What an earlier request shows of the thinking in this one.
+    fn follow_thinking(&mut self, lineage: &Lineage, place: &Place, body: &Value, found: &mut Vec<Finding>) {
+        // A second branch of a conversation begins anew.
+        let mut sent = lineage.parent.and_then(|parent| self.thinking.remove(&parent)).unwrap_or_default();
+        for breach in sent.request(body) {
+            // What one request lets suspect is known now.
+            found.retain(|one| one.rule != breach.rule || one.place.path != breach.place);
+            found.push(of_breach(&breach, in_path(place, &breach.place)));
+        }
+        self.thinking.insert(self.count, sent);
+        self.thinking.remove(&self.count.saturating_sub(follow::REACH));
     }
 
     /// Tells what was not told of the request that this one goes on from.

@@ -90,7 +90,9 @@ fn whoever_repeats_what_was_said_or_given_breaks_no_rule_of_form() {
     ]);
     assert_eq!(wire.ask(&first).answer.status, 200);
     let found = outcomes(wire);
-    assert!(found.len() >= 3 && found.iter().all(|(_, outcome)| *outcome == BreachOutcome::Excused), "{found:?}");
+    // Of a name in a call with other characters it is not known that the API refuses it.
+    let is_no_fault = |outcome| matches!(outcome, BreachOutcome::Excused | BreachOutcome::Possible);
+    assert!(found.len() >= 3 && found.iter().all(|(_, outcome)| is_no_fault(*outcome)), "{found:?}");
     // Nobody said this id.
     let mut wire = Wire::of(api, json!([{"content": "Done"}]));
     let mut other = body(api, false);
