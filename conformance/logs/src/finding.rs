@@ -241,12 +241,11 @@ impl<'a> Output<'a> {
 
     /// A form was met in so many records.
     pub(super) fn recognized(&mut self, form: &str, records: usize) {
-        match self.summary.forms.iter_mut().find(|known| known.form == form) {
-            Some(known) => known.records += records,
-            None => {
-                self.sink.recognized(form);
-                self.summary.forms.push(FormCount { form: form.to_owned(), records });
-            }
+        if let Some(known) = self.summary.forms.iter_mut().find(|known| known.form == form) {
+            known.records += records;
+        } else {
+            self.sink.recognized(form);
+            self.summary.forms.push(FormCount { form: form.to_owned(), records });
         }
     }
 

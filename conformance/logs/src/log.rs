@@ -86,7 +86,7 @@ impl<'a> Log<'a> {
             return Ok(());
         }
         while let Some(item) = records.next() {
-            self.item(item);
+            self.item(&item);
         }
         let (line, failed) = records.end();
         self.line = Some(line);
@@ -102,7 +102,7 @@ impl<'a> Log<'a> {
         let mut number = 0;
         Database::open(source, written_ahead)?.rows(&mut |table, row| {
             number += 1;
-            self.value(&row, Place { entry: Some(format!("{table}, row {number}")), ..Place::default() });
+            self.value(&row, &Place { entry: Some(format!("{table}, row {number}")), ..Place::default() });
         })
     }
 
@@ -111,7 +111,7 @@ impl<'a> Log<'a> {
         let mut number = 0;
         while let Some(flow) = tnetstring::next(input)? {
             number += 1;
-            self.value(&flow, Place { entry: Some(format!("flow {number}")), ..Place::default() });
+            self.value(&flow, &Place { entry: Some(format!("flow {number}")), ..Place::default() });
         }
         Ok(())
     }
@@ -130,8 +130,8 @@ impl<'a> Log<'a> {
         Ok(self.output.summary)
     }
 
-    fn item(&mut self, item: Item<'_>) {
-        match item {
+    fn item(&mut self, item: &Item<'_>) {
+        match *item {
             Item::Record { bytes, line } => {
                 let text = String::from_utf8_lossy(bytes);
                 let is_not_utf8 = matches!(text, Cow::Owned(_));
@@ -158,7 +158,7 @@ impl<'a> Log<'a> {
                 self.found("LOG-LIMIT", self.at(line), "a record of more than 256 MB, which is not judged");
             }
             Item::CutOff { line, .. } if self.events.is_active() => {
-                self.events.push("{", line, false, &mut self.output)
+                self.events.push("{", line, false, &mut self.output);
             }
             Item::CutOff { line, end } => {
                 let text = format!("the file ends in line {end}, in the middle of what begins here");
@@ -197,7 +197,8 @@ impl<'a> Log<'a> {
             let elements: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
             return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
         }
-        self.value(&value, self.at(line));
+        let place = self.at(line);
+        self.value(&value, &place);
     }
 
     /// Takes a record if it is an event, or a list of events.
@@ -238,7 +239,10 @@ impl<'a> Log<'a> {
                 self.first_message.get_or_insert(Place { entry: self.entry.clone(), ..Place::line(line) });
                 return self.messages.push(value);
             }
-            value => return self.value(&value, self.at(line)),
+            value => {
+                let place = self.at(line);
+                return self.value(&value, &place);
+            }
         };
         self.request(api, body, &self.at(line));
     }
@@ -250,17 +254,21 @@ impl<'a> Log<'a> {
     }
 
     /// A record, or the records in it.
-    fn value(&mut self, value: &Value, place: Place) {
+    fn value(&mut self, value: &Value, place: &Place) {
         let opened = if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value) };
         if opened.iter().any(|(_, element)| element.is_object()) {
-            return opened.into_iter().for_each(|(path, element)| self.value(element, Place { path, ..place.clone() }));
+            return opened
+                .into_iter()
+                .for_each(|(path, element)| self.value(element, &Place { path, ..place.clone() }));
         }
         let Some((form, pieces)) = forms::read(value) else {
-            return self.skip("nothing of a known form in it", &place);
+            return self.skip("nothing of a known form in it", place);
         };
         self.output.recognized(form, 1);
         self.tell_broken();
-        pieces.into_iter().for_each(|piece| self.piece(piece, &place));
+        for piece in pieces {
+            self.piece(piece, place);
+        }
     }
 
     fn piece(&mut self, piece: Piece, place: &Place) {

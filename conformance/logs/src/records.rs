@@ -446,14 +446,14 @@ impl Large {
 
     /// Whether there may be elements in a list or an object at this place.
     fn leads_on(&self, byte: u8) -> bool {
-        let leads = |pattern: &&str| {
+        let leads = |pattern: &str| {
             let rest = pattern.strip_prefix(&*self.path);
             rest.is_some_and(|rest| match byte {
                 b'[' => rest.starts_with("[]"),
                 _ => rest.starts_with('.') || (self.path.is_empty() && !rest.is_empty() && !rest.starts_with('[')),
             })
         };
-        ENVELOPES.iter().any(|pattern| leads(&pattern))
+        ENVELOPES.iter().any(|pattern| leads(pattern))
     }
 
     /// Whether the next string is the name of a member.

@@ -203,7 +203,9 @@ fn of_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
         text => said.text(text),
     }
     let calls = if calls.is_null() { &extra["tool_calls"] } else { calls };
-    list(calls).iter().for_each(|call| any_call(&mut said, call));
+    for call in list(calls) {
+        any_call(&mut said, call);
+    }
     if role == "tool" && !extra["tool_call_id"].is_null() {
         let content = said.content.first().map_or(Value::Null, |part| part["text"].clone());
         said.content.clear();
@@ -233,9 +235,8 @@ fn block(said: &mut Chat, block: &Value) {
     match word(block, "type") {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => said.call(&block["id"], &block["name"], &block["input"]),
         "tool_result" => said.result(&block["tool_use_id"], &block["content"]),
-        "tool-call" => any_call(said, block),
+        "tool-call" | "tool_call" => any_call(said, block),
         "tool-result" => said.result(&block["toolCallId"], any(block, &["output", "result"])),
-        "tool_call" => any_call(said, block),
         "thinking" | "redacted_thinking" | "reasoning" | "redacted-reasoning" => {}
         kind if kind.ends_with("_tool_result") => said.result(&block["tool_use_id"], &block["content"]),
         _ if block["toolUse"].is_object() => {
@@ -372,7 +373,7 @@ fn pydantic(message: &Value) -> Vec<Value> {
             }
             // Without the name of a tool it asks the model again.
             "retry-prompt" if part["tool_name"].is_null() => {
-                messages.push(json!({"role": "user", "content": part["content"].to_string()}))
+                messages.push(json!({"role": "user", "content": part["content"].to_string()}));
             }
             "retry-prompt" => {
                 let mut result = Chat::new("user");
@@ -402,7 +403,9 @@ fn llama_index(role: &str, message: &Value) -> Vec<Value> {
     }
     let extra = &message["additional_kwargs"];
     if said.calls.is_empty() {
-        list(&extra["tool_calls"]).iter().for_each(|call| any_call(&mut said, call));
+        for call in list(&extra["tool_calls"]) {
+            any_call(&mut said, call);
+        }
     }
     if role == "tool" {
         let content = said.content.first().map_or(json!(""), |part| part["text"].clone());

@@ -98,8 +98,8 @@ fn body(record: &Value, path: &str, depth: usize) -> Option<(String, Value)> {
     if is_body {
         return Some((path.to_owned(), value));
     }
-    let wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value[**name].is_null());
-    wrapped.filter_map(|name| body(&value[*name], &said::under(path, name), depth - 1)).next()
+    let mut wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value[**name].is_null());
+    wrapped.find_map(|name| body(&value[*name], &said::under(path, name), depth - 1))
 }
 
 fn answer_in(value: &Value) -> Option<said::Answer> {

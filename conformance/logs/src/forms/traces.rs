@@ -245,7 +245,7 @@ fn flat(value: &Value) -> Value {
     fn walk(value: &Value, path: &str, out: &mut Map<String, Value>) {
         match value {
             Value::Object(members) => {
-                members.iter().for_each(|(name, value)| walk(value, &said::under(path, name), out))
+                members.iter().for_each(|(name, value)| walk(value, &said::under(path, name), out));
             }
             Value::Array(elements) if elements.iter().any(Value::is_object) => {
                 elements
