@@ -1,6 +1,6 @@
 //! Checks event logs.
 
-use super::finding::{Element, Finding, Output, Place};
+use super::finding::{Element, Finding, FindingOutput, Place};
 use super::pairing::Pairing;
 use super::rules::finding;
 use rayon::prelude::*;
@@ -101,7 +101,7 @@ impl EventLog {
     }
 
     /// An event log begins.
-    pub(super) fn begin(&mut self, output: &mut Output<'_>) {
+    pub(super) fn begin(&mut self, output: &mut FindingOutput<'_>) {
         if !self.is_active {
             output.recognized(&format!("an event log, profile {}", self.judge.profile), 1);
         }
@@ -109,7 +109,7 @@ impl EventLog {
     }
 
     /// The next element as it is written, and whether it was no UTF-8.
-    pub(super) fn push(&mut self, element: &str, line: usize, is_not_utf8: bool, output: &mut Output<'_>) {
+    pub(super) fn push(&mut self, element: &str, line: usize, is_not_utf8: bool, output: &mut FindingOutput<'_>) {
         self.begin(output);
         let start = self.batch.text.len();
         self.batch.text.push_str(element);
@@ -125,7 +125,7 @@ impl EventLog {
         }
     }
 
-    fn flush(&mut self, output: &mut Output<'_>) {
+    fn flush(&mut self, output: &mut FindingOutput<'_>) {
         let batches = std::mem::take(&mut self.waiting);
         let judge = &self.judge;
         let stretches: Vec<Stretch> =
@@ -139,7 +139,7 @@ impl EventLog {
         }
     }
 
-    pub(super) fn conclude(&mut self, output: &mut Output<'_>) {
+    pub(super) fn conclude(&mut self, output: &mut FindingOutput<'_>) {
         if !self.is_active {
             return;
         }

@@ -229,12 +229,12 @@ impl Sink for Report {
 }
 
 /// Hands findings on, and counts them.
-pub(super) struct Output<'a> {
+pub(super) struct FindingOutput<'a> {
     sink: &'a mut dyn Sink,
     pub(super) summary: Summary,
 }
 
-impl<'a> Output<'a> {
+impl<'a> FindingOutput<'a> {
     pub(super) fn new(sink: &'a mut dyn Sink) -> Self {
         Self { sink, summary: Summary::default() }
     }

@@ -5,6 +5,7 @@
 //! API. A message that holds several results becomes several messages.
 
 use serde_json::{Map, Value, json};
+use std::mem;
 
 /// How a message is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,6 +259,7 @@ fn block(said: &mut Chat, block: &Value) {
 fn parts(role: &str, parts: &Value) -> Vec<Value> {
     let mut said = Chat::new(role);
     let mut without_id = 0;
+    let mut messages = Vec::new();
     for part in list(parts) {
         let kind = word(part, "type");
         if kind == "tool" && part["state"].is_object() {
@@ -291,6 +293,9 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
         } else if let result @ Value::Object(_) = any(part, &["functionResponse", "function_response"]) {
             without_id += 1;
             said.result(&gemini_id(result, without_id), &result["response"]);
+        } else if kind == "step-start" && !said.calls.is_empty() {
+            // The next answer of the model, in the same message.
+            messages.extend(finish_in_order(mem::replace(&mut said, Chat::new(role))));
         } else if matches!(kind, "reasoning" | "thinking" | "step-start" | "step-finish" | "snapshot" | "patch") {
         } else if let text @ Value::String(_) = any(part, &["text", "content"]) {
             said.text(text);
@@ -298,7 +303,8 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
             said.content.push(part.clone());
         }
     }
-    finish_in_order(said)
+    messages.extend(finish_in_order(said));
+    messages
 }
 
 /// The id of a call or a result; without one, its name and number.
