@@ -24,6 +24,8 @@ pub(super) struct Exchanges {
     /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
     told: HashMap<usize, HashSet<u64>>,
     answered: BTreeMap<usize, AnsweredRequest>,
+    /// The requests whose answers are logged elsewhere, by their keys.
+    asked: HashMap<String, usize>,
     /// Hashes of the calls of all histories, by id, and by name and arguments.
     calls: HashSet<u64>,
     breaches: usize,
@@ -52,6 +54,7 @@ impl Exchanges {
             conversations: Conversations::default(),
             told: HashMap::new(),
             answered: BTreeMap::new(),
+            asked: HashMap::new(),
             calls: HashSet::new(),
             breaches: 0,
             losses: 0,
@@ -60,7 +63,7 @@ impl Exchanges {
 
     /// What is wrong with the next exchange of a record at this place.
     pub(super) fn push(&mut self, exchange: LoggedExchange, record: &Place, output: &mut FindingOutput<'_>) {
-        let LoggedExchange { said, is_sent, answer, model, path } = exchange;
+        let LoggedExchange { said, is_sent, answer, model, path, key } = exchange;
         self.count += 1;
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count), path, ..record.clone() };
@@ -89,8 +92,20 @@ impl Exchanges {
             lineage = self.conversations.push(self.count, (api, model), texts);
         }
         self.tell(found, &lineage, output);
-        self.relate(&lineage, &place, answer, length, &made, output);
+        let is_asked = !key.is_empty();
+        if is_asked {
+            self.asked.insert(key, self.count);
+        }
+        self.relate(&lineage, &place, answer, length, &made, is_asked, output);
         self.calls.extend(made);
+    }
+
+    /// The answer to a request that was logged before.
+    pub(super) fn reply(&mut self, key: &str, answer: LoggedAnswer) {
+        let request = self.asked.remove(key).and_then(|number| self.answered.get_mut(&number));
+        if let Some(request) = request {
+            (request.calls, request.tokens) = (answer.calls, answer.tokens);
+        }
     }
 
     /// Tells what was not told of the request that this one goes on from.
@@ -107,6 +122,7 @@ impl Exchanges {
     }
 
     /// What one request shows of the one before it.
+    #[allow(clippy::too_many_arguments, reason = "each is one thing that is known of the request")]
     fn relate(
         &mut self,
         lineage: &Lineage,
@@ -114,6 +130,7 @@ impl Exchanges {
         answer: Option<LoggedAnswer>,
         length: usize,
         made: &HashSet<u64>,
+        is_asked: bool,
         output: &mut FindingOutput<'_>,
     ) {
         let before = lineage.parent.and_then(|parent| self.answered.get_mut(&parent));
@@ -143,8 +160,8 @@ impl Exchanges {
                 }
             }
         }
-        let Some(LoggedAnswer { calls, tokens }) = answer else { return };
-        if !calls.is_empty() || tokens.is_some() {
+        let LoggedAnswer { calls, tokens } = answer.unwrap_or_default();
+        if !calls.is_empty() || tokens.is_some() || is_asked {
             let place = place.clone();
             self.answered.insert(self.count, AnsweredRequest { place, calls, tokens, length, next: None, twin });
         }

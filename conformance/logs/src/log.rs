@@ -278,6 +278,7 @@ impl<'a> FileLog<'a> {
     fn piece(&mut self, piece: RecordPiece, place: &Place) {
         match piece {
             RecordPiece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
+            RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
             RecordPiece::Turns { key, turns } => self.turns(key, turns, place),
             RecordPiece::Snapshot { key, turns } => self.snapshot(key, turns, place),

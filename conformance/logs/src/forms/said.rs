@@ -12,6 +12,8 @@ pub(in super::super) enum RecordPiece {
     Exchange(LoggedExchange),
     /// What a model answered to something else.
     Answer,
+    /// What a model answered to the request of this key, which was logged before.
+    Reply { key: String, answer: LoggedAnswer },
     /// The next messages of a conversation that is logged turn by turn.
     Turns { key: String, turns: Vec<LoggedTurn> },
     /// All messages of a conversation until now, of which those before are known.
@@ -30,6 +32,8 @@ pub(in super::super) struct LoggedExchange {
     pub(in super::super) model: String,
     /// Where it stands in the record.
     pub(in super::super) path: String,
+    /// By what its answer is known, if that is logged elsewhere.
+    pub(in super::super) key: String,
 }
 
 /// What is said to a model.
@@ -63,7 +67,7 @@ pub(in super::super) struct LoggedAnswer {
 
 impl LoggedExchange {
     pub(in super::super) fn of(said: SaidToModel, answer: Option<LoggedAnswer>, path: &str) -> Self {
-        Self { said, is_sent: true, answer, model: String::new(), path: path.to_owned() }
+        Self { said, is_sent: true, answer, model: String::new(), path: path.to_owned(), key: String::new() }
     }
 
     /// A history that stands alone, and may go on.

@@ -352,16 +352,22 @@ pub(super) fn langfuse(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(generation(&record["input"], &record["output"], "input", any(record, &["model", "providedModelName"])))
 }
 
-/// A run of LangSmith.
+/// A run of LangSmith; what its SDK sends at its end has the outputs alone.
 pub(super) fn langsmith(record: &Value) -> Option<Vec<RecordPiece>> {
-    let kind = record["run_type"].as_str()?;
-    record["trace_id"].as_str().or(record["id"].as_str())?;
+    let id = record["id"].as_str()?;
+    let is_run = record["run_type"].is_string() || record["dotted_order"].is_string();
+    is_run.then_some(())?;
     let inner = list(&record["child_runs"]).iter().filter_map(langsmith).flatten();
     let mut pieces = Vec::new();
-    if kind == "llm" {
-        let inputs = &record["inputs"];
-        let model = any(&record["extra"]["metadata"], &["ls_model_name"]);
-        pieces = generation(inputs, &record["outputs"], "inputs", model);
+    let outputs =
+        said::answer(&record["outputs"]).filter(|_| record["outputs"].as_object().is_some_and(|it| !it.is_empty()));
+    let is_of_model = matches!(record["run_type"].as_str(), Some("llm") | None);
+    if let Some(said) = said::said(&record["inputs"], "inputs").filter(|_| is_of_model) {
+        let key = if outputs.is_none() { id.to_owned() } else { String::new() };
+        let exchange = LoggedExchange::of(said, outputs, "inputs").model(&record["extra"]["metadata"]["ls_model_name"]);
+        pieces.push(RecordPiece::Exchange(LoggedExchange { key, ..exchange }));
+    } else if let Some(answer) = outputs.filter(|_| is_of_model) {
+        pieces.push(RecordPiece::Reply { key: id.to_owned(), answer });
     }
     pieces.extend(inner);
     Some(pieces)
