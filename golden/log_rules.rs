@@ -49,9 +49,9 @@ pub fn log_rules() -> &'static [LogRuleEntry] {
 pub fn read_log_rules(text: &str) -> Result<Vec<LogRuleEntry>, Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Rules {
+    struct LogRules {
         rules: Vec<LogRuleEntry>,
     }
-    let Rules { rules } = serde_json::from_str(text).map_err(|error| Error::new(error.to_string()))?;
+    let LogRules { rules } = serde_json::from_str(text).map_err(|error| Error::new(error.to_string()))?;
     Ok(rules)
 }

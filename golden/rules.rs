@@ -256,6 +256,18 @@ pub fn provider_rules() -> &'static [RuleEntry] {
     &RULES
 }
 
+/// How sure the rule of this name is, as [`RuleEntry::evidence`] says it; `None` if there is no such rule.
+///
+/// ```
+/// use threadspec_golden::how_sure;
+///
+/// assert_eq!(how_sure("ANT-VERSION").as_deref(), Some("documented, reported more than once"));
+/// assert_eq!(how_sure("AGENT-VALID"), None);
+/// ```
+pub fn how_sure(rule: &str) -> Option<String> {
+    provider_rules().iter().find(|known| known.id == rule).map(RuleEntry::evidence)
+}
+
 /// The rules in a file of the form of `provider-rules.json`.
 ///
 /// # Errors

@@ -106,6 +106,32 @@ fn a_dry_run_sends_nothing() -> io::Result<()> {
     Ok(())
 }
 
+/// Against the addresses of the real APIs: the kernel is asked what it opens.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_dry_run_against_a_real_api_opens_no_connection() -> io::Result<()> {
+    let traces =
+        Command::new("strace").args(["-o", "/dev/null", "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !traces.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: there is no strace that may look at processes");
+        return Ok(());
+    }
+    for (api, url) in [("openai-chat", "https://api.openai.com"), ("anthropic", "https://api.anthropic.com")] {
+        let folder = tempfile::tempdir()?;
+        let trace = folder.path().join("trace");
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-e", "trace=execve,connect,sendto,sendmsg,sendmmsg", "-o"]).arg(&trace);
+        command.arg(env!("CARGO_BIN_EXE_threadspec")).args(["probe", "--api", api, "--model", "m", url]);
+        command.args(["--key-env", "PROBE_KEY", "--dry-run", "--price", "2,8"]).env("PROBE_KEY", KEY);
+        let output = command.stdin(Stdio::null()).output()?;
+        let (said, trace) = (String::from_utf8_lossy(&output.stdout).into_owned(), fs::read_to_string(trace)?);
+        assert!(output.status.success() && said.contains("nothing was sent"), "{said}");
+        let calls: Vec<&str> = trace.lines().filter(|line| !line.contains("execve(")).collect();
+        assert!(trace.contains("execve(") && calls.is_empty(), "{calls:#?}");
+    }
+    Ok(())
+}
+
 #[test]
 fn wrong_usage_is_told_and_sends_nothing() -> io::Result<()> {
     let server = Endpoint::start(|_, _, stream| say(stream, "200 OK", "", ANSWER))?;

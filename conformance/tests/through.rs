@@ -309,6 +309,10 @@ fn what_cannot_be_meant_is_refused() -> io::Result<()> {
         (&["--provider", "anthropic", "--client", "anthropic", "--through", "x", "--jobs", "2"], "--at-once N"),
         (&["--provider", "anthropic", "--client", "anthropic", "--through-url", "https://x"], "http://"),
         (&["--provider", "anthropic", "--client", "anthropic", "--through", "x", "--through-header", "x"], "a colon"),
+        (
+            &["--provider", "anthropic", "--client", "anthropic", "--through", "x", "--op", "session", "--", "y"],
+            "threads of several runs are judged without one",
+        ),
     ] {
         let output =
             Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("verify").args(arguments).env_remove("CI").output()?;

@@ -4,23 +4,13 @@ use super::containers::sqlite::{self, Source};
 use super::containers::{tnetstring, zip};
 use super::finding::{Place, Report, Sink, Summary};
 use super::input;
-use super::log::Log;
+use super::log::FileLog;
+use super::options::CheckOptions;
 use super::records::Records;
 use super::rules::finding;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
-use threadspec::Profile;
-use threadspec::oracle::Api;
-
-/// How to judge what is read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CheckOptions {
-    /// Documents are rendered, and judged, by this profile.
-    pub profile: Profile,
-    /// Read the input as requests to this API; without one, its form decides what it is.
-    pub api: Option<Api>,
-}
 
 /// Reads a file to its end, whatever it is, and hands on everything that is wrong, as soon as it is found.
 ///
@@ -33,7 +23,7 @@ pub struct CheckOptions {
 pub fn check(input: impl Read, options: &CheckOptions, sink: &mut dyn Sink) -> io::Result<Summary> {
     let (input, packed) = input::unpack(Box::new(input))?;
     let (head, mut input) = input::peek(input, HEAD)?;
-    let mut log = Log::new(*options, sink);
+    let mut log = FileLog::new(*options, sink);
     let read = if head.starts_with(sqlite::MAGIC) {
         let mut bytes = Vec::new();
         input.by_ref().take(LARGEST_DATABASE).read_to_end(&mut bytes)?;
@@ -75,7 +65,7 @@ pub fn check_file(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> i
     let mut beside = path.as_os_str().to_owned();
     beside.push("-wal");
     let written_ahead = File::open(beside).ok().map(|file| Box::new(file) as Box<dyn Source>);
-    let mut log = Log::new(*options, sink);
+    let mut log = FileLog::new(*options, sink);
     let read = log.database(Box::new(file), written_ahead);
     log.end(read, None)
 }

@@ -1,13 +1,13 @@
 //! Checks `<thread>` documents.
 
-use super::finding::{Element, Output, Place};
+use super::finding::{Element, FindingOutput, Place};
 use super::rules::finding;
 use threadspec::oracle::Violation;
 use threadspec::{Profile, oracle, split_response_prefix};
 
 const ORACLES: [&str; 3] = ["well-formed", "well-shaped", "well-escaped"];
 
-pub(super) fn check(text: &str, profile: Profile, output: &mut Output<'_>) {
+pub(super) fn check(text: &str, profile: Profile, output: &mut FindingOutput<'_>) {
     output.recognized(&format!("a document, profile {profile}"), 1);
     let without_mark = text.strip_prefix('\u{feff}').unwrap_or(text);
     if without_mark.len() < text.len() {

@@ -1,6 +1,6 @@
 //! Checks event logs.
 
-use super::finding::{Element, Finding, Output, Place};
+use super::finding::{Element, Finding, FindingOutput, Place};
 use super::pairing::Pairing;
 use super::rules::finding;
 use rayon::prelude::*;
@@ -101,7 +101,7 @@ impl EventLog {
     }
 
     /// An event log begins.
-    pub(super) fn begin(&mut self, output: &mut Output<'_>) {
+    pub(super) fn begin(&mut self, output: &mut FindingOutput<'_>) {
         if !self.is_active {
             output.recognized(&format!("an event log, profile {}", self.judge.profile), 1);
         }
@@ -109,7 +109,7 @@ impl EventLog {
     }
 
     /// The next element as it is written, and whether it was no UTF-8.
-    pub(super) fn push(&mut self, element: &str, line: usize, is_not_utf8: bool, output: &mut Output<'_>) {
+    pub(super) fn push(&mut self, element: &str, line: usize, is_not_utf8: bool, output: &mut FindingOutput<'_>) {
         self.begin(output);
         let start = self.batch.text.len();
         self.batch.text.push_str(element);
@@ -125,13 +125,13 @@ impl EventLog {
         }
     }
 
-    fn flush(&mut self, output: &mut Output<'_>) {
+    fn flush(&mut self, output: &mut FindingOutput<'_>) {
         let batches = std::mem::take(&mut self.waiting);
         let judge = &self.judge;
         let stretches: Vec<Stretch> =
-            batches.par_iter().map(|batch| judge.of_events(judge.read_events(batch))).collect();
+            batches.par_iter().map(|batch| judge.of_events(StretchJudge::read_events(batch))).collect();
         for mut stretch in stretches {
-            judge.pair(&mut stretch, &mut self.pairing);
+            StretchJudge::pair(&mut stretch, &mut self.pairing);
             self.unreadable += stretch.unreadable.len();
             self.holds.retain(|oracle| !stretch.violated.contains(oracle));
             stretch.found.sort_by_key(|(index, _)| *index);
@@ -139,7 +139,7 @@ impl EventLog {
         }
     }
 
-    pub(super) fn conclude(&mut self, output: &mut Output<'_>) {
+    pub(super) fn conclude(&mut self, output: &mut FindingOutput<'_>) {
         if !self.is_active {
             return;
         }
@@ -159,52 +159,53 @@ fn refused(place: Place, what: &str) -> Finding {
     finding("LOG-PAIR", place, format!("{what}: providers refuse that; the hardened profile mends it"))
 }
 
+/// The place of an event.
+fn place_of((index, line): (usize, usize)) -> Place {
+    let element = Some(Element { kind: "event", number: index });
+    Place { element, ..Place::line(line) }
+}
+
 struct StretchJudge {
     profile: Profile,
 }
 
 impl StretchJudge {
-    fn place(&self, (index, line): (usize, usize)) -> Place {
-        let element = Some(Element { kind: "event", number: index });
-        Place { element, ..Place::line(line) }
-    }
-
-    fn read_events(&self, batch: &Batch) -> Stretch {
-        let mut stretch = self.begin(batch);
+    fn read_events(batch: &Batch) -> Stretch {
+        let mut stretch = Self::begin(batch);
         for (index, line, json) in batch.elements() {
             match read_event(json) {
                 Ok(event) => {
                     stretch.events.push(event);
                     stretch.places.push((index, line));
                 }
-                Err(error) => self.unreadable(&mut stretch, (index, line), &error),
+                Err(error) => Self::unreadable(&mut stretch, (index, line), &error),
             }
         }
         stretch
     }
 
-    fn begin(&self, batch: &Batch) -> Stretch {
+    fn begin(batch: &Batch) -> Stretch {
         let mut stretch = Stretch::default();
         for &line in &batch.not_utf8 {
             let index = batch.elements().find(|&(_, other, _)| other == line).map_or(batch.index, |(index, ..)| index);
-            stretch.found.push((index, finding("LOG-UTF8", self.place((index, line)), "not UTF-8")));
+            stretch.found.push((index, finding("LOG-UTF8", place_of((index, line)), "not UTF-8")));
         }
         if lone_surrogates(&batch.text).next().is_some() {
             let halves = |(index, line, json)| (index, line, lone_surrogates(json).count());
             for (index, line, halves) in batch.elements().map(halves).filter(|&(_, _, halves)| halves > 0) {
                 let half = count(halves, "half character");
                 let what = format!("{half} (a lone surrogate), read as U+FFFD");
-                stretch.found.push((index, finding("LOG-SURROGATE", self.place((index, line)), what)));
+                stretch.found.push((index, finding("LOG-SURROGATE", place_of((index, line)), what)));
             }
         }
         stretch
     }
 
-    fn unreadable(&self, stretch: &mut Stretch, place: (usize, usize), error: &threadspec::Error) {
+    fn unreadable(stretch: &mut Stretch, place: (usize, usize), error: &threadspec::Error) {
         let field = error.field().map(|field| format!("{field}: ")).unwrap_or_default();
         let what = format!("{field}{}", error.reason());
         let rule = if what.starts_with("not readable as JSON") { "LOG-JSON" } else { "LOG-EVENT" };
-        stretch.found.push((place.0, finding(rule, self.place(place), what)));
+        stretch.found.push((place.0, finding(rule, place_of(place), what)));
         stretch.unreadable.push(place.0);
     }
 
@@ -237,18 +238,18 @@ impl StretchJudge {
         for (oracle, violation) in violations {
             let place = violation.event().and_then(|event| stretch.places.get(event)).copied().unwrap_or(first);
             let what = format!("{oracle}: {}", violation.reason());
-            stretch.found.push((place.0, finding("LOG-RENDER", self.place(place), what)));
+            stretch.found.push((place.0, finding("LOG-RENDER", place_of(place), what)));
             stretch.violated.push(oracle);
         }
         let lost = not_carried(events, profile).into_iter().map(|(event, what)| {
             let place = stretch.places[event];
-            (place.0, finding("LOG-CHARACTER", self.place(place), what))
+            (place.0, finding("LOG-CHARACTER", place_of(place), what))
         });
         stretch.found.extend(lost);
         stretch
     }
 
-    fn pair(&self, stretch: &mut Stretch, pairing: &mut Pairing) {
+    fn pair(stretch: &mut Stretch, pairing: &mut Pairing) {
         let mut unreadable = stretch.unreadable.iter().peekable();
         for (event, &place) in stretch.events.iter().zip(&stretch.places) {
             while unreadable.next_if(|&&index| index < place.0).is_some() {
@@ -257,7 +258,7 @@ impl StretchJudge {
             let found = &mut stretch.found;
             pairing.push(
                 event,
-                || self.place(place),
+                || place_of(place),
                 |at, what| {
                     found.push((place.0, refused(at, &what)));
                 },

@@ -1,9 +1,9 @@
 //! Requests to models with their answers, and histories, one after the other: what is wrong with each, and what one shows of another.
 
-use super::finding::{Element, Finding, Output, Place};
-use super::forms::{Answer, Exchange, Said, Turn};
+use super::finding::{Element, Finding, FindingOutput, Place};
+use super::forms::{LoggedAnswer, LoggedExchange, LoggedTurn, SaidToModel};
 use super::rules::{self, finding, of_breach};
-use super::thread::Thread;
+use super::thread::LoggedThread;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::oracle::{Api, Breach, SentThinking, provider_breaches_in};
@@ -11,7 +11,7 @@ use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, Loss
 use threadspec_golden::provider_rules;
 
 /// A call of an answer: id, name and arguments.
-type SaidCall = (String, String, String);
+type AnswerCall = (String, String, String);
 
 /// Judges requests and histories in their order.
 pub(super) struct Exchanges {
@@ -23,9 +23,11 @@ pub(super) struct Exchanges {
     conversations: Conversations,
     /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
     told: HashMap<usize, HashSet<u64>>,
-    answered: BTreeMap<usize, Answered>,
+    answered: BTreeMap<usize, AnsweredRequest>,
     /// The thinking of conversations, by their last request.
     thinking: HashMap<usize, SentThinking>,
+    /// The requests whose answers are logged elsewhere, by their keys.
+    asked: HashMap<String, usize>,
     /// Hashes of the calls of all histories, by id, and by name and arguments.
     calls: HashSet<u64>,
     breaches: usize,
@@ -33,9 +35,9 @@ pub(super) struct Exchanges {
 }
 
 /// A request with an answer that makes calls.
-struct Answered {
+struct AnsweredRequest {
     place: Place,
-    calls: Vec<SaidCall>,
+    calls: Vec<AnswerCall>,
     tokens: Option<(u64, u64)>,
     /// How many pieces the request has.
     length: usize,
@@ -55,6 +57,7 @@ impl Exchanges {
             told: HashMap::new(),
             answered: BTreeMap::new(),
             thinking: HashMap::new(),
+            asked: HashMap::new(),
             calls: HashSet::new(),
             breaches: 0,
             losses: 0,
@@ -62,20 +65,20 @@ impl Exchanges {
     }
 
     /// What is wrong with the next exchange of a record at this place.
-    pub(super) fn push(&mut self, exchange: Exchange, record: &Place, output: &mut Output<'_>) {
-        let Exchange { said, is_sent, answer, model, path } = exchange;
+    pub(super) fn push(&mut self, exchange: LoggedExchange, record: &Place, output: &mut FindingOutput<'_>) {
+        let LoggedExchange { said, is_sent, answer, model, path, key } = exchange;
         self.count += 1;
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count), path, ..record.clone() };
         let (api, body, mut found) = match said {
-            Said::Api { api, body, is_whole } => {
+            SaidToModel::Api { api, body, is_whole } => {
                 let api = self.api.or(api).unwrap_or(self.last);
                 self.last = api;
                 output.summary.apis.insert(api.to_string());
                 let found = of_body(api, &body, is_whole, is_sent, &place);
                 (api, body, found)
             }
-            Said::Messages(turns) => {
+            SaidToModel::Messages(turns) => {
                 let found = of_turns(&turns, &place, !is_sent);
                 let messages: Vec<Value> = turns.into_iter().map(|turn| turn.message).collect();
                 (Api::OpenAiChat, json!({"messages": messages}), found)
@@ -95,8 +98,20 @@ impl Exchanges {
             self.follow_thinking(&lineage, &place, &body, &mut found);
         }
         self.tell(found, &lineage, output);
-        self.relate(&lineage, &place, answer, length, &made, output);
+        let is_asked = !key.is_empty();
+        if is_asked {
+            self.asked.insert(key, self.count);
+        }
+        self.relate(&lineage, &place, answer, length, &made, is_asked, output);
         self.calls.extend(made);
+    }
+
+    /// The answer to a request that was logged before.
+    pub(super) fn reply(&mut self, key: &str, answer: LoggedAnswer) {
+        let request = self.asked.remove(key).and_then(|number| self.answered.get_mut(&number));
+        if let Some(request) = request {
+            (request.calls, request.tokens) = (answer.calls, answer.tokens);
+        }
     }
 
     /// What an earlier request shows of the thinking in this one.
@@ -113,7 +128,7 @@ impl Exchanges {
     }
 
     /// Tells what was not told of the request that this one goes on from.
-    fn tell(&mut self, found: Vec<Finding>, lineage: &Lineage, output: &mut Output<'_>) {
+    fn tell(&mut self, found: Vec<Finding>, lineage: &Lineage, output: &mut FindingOutput<'_>) {
         let identity =
             |found: &Finding| follow::hash(&(found.rule, &found.place.path, found.place.element, &found.text));
         self.breaches += found.iter().filter(|found| found.level == super::finding::Level::Error).count();
@@ -126,14 +141,16 @@ impl Exchanges {
     }
 
     /// What one request shows of the one before it.
+    #[allow(clippy::too_many_arguments, reason = "each is one thing that is known of the request")]
     fn relate(
         &mut self,
         lineage: &Lineage,
         place: &Place,
-        answer: Option<Answer>,
+        answer: Option<LoggedAnswer>,
         length: usize,
         made: &HashSet<u64>,
-        output: &mut Output<'_>,
+        is_asked: bool,
+        output: &mut FindingOutput<'_>,
     ) {
         let before = lineage.parent.and_then(|parent| self.answered.get_mut(&parent));
         let tokens = answer.as_ref().and_then(|answer| answer.tokens);
@@ -162,23 +179,24 @@ impl Exchanges {
                 }
             }
         }
-        let Some(Answer { calls, tokens }) = answer else { return };
-        if !calls.is_empty() || tokens.is_some() {
+        let LoggedAnswer { calls, tokens } = answer.unwrap_or_default();
+        if !calls.is_empty() || tokens.is_some() || is_asked {
             let place = place.clone();
-            self.answered.insert(self.count, Answered { place, calls, tokens, length, next: None, twin });
+            self.answered.insert(self.count, AnsweredRequest { place, calls, tokens, length, next: None, twin });
         }
     }
 
     /// The log has ended.
-    pub(super) fn conclude(&mut self, output: &mut Output<'_>) {
+    pub(super) fn conclude(&mut self, output: &mut FindingOutput<'_>) {
         let answered = std::mem::take(&mut self.answered);
         for (number, one) in &answered {
             let lost = missing(&self.calls, &one.calls);
             let Some(next) = one.next.filter(|_| !lost.is_empty()) else { continue };
             // The same request was made again, and its other answer was taken.
             let all_lost = lost.len() == one.calls.len();
-            let is_twin =
-                |other: &Answered| other.twin == Some(*number) || one.twin.is_some_and(|twin| other.twin == Some(twin));
+            let is_twin = |other: &AnsweredRequest| {
+                other.twin == Some(*number) || one.twin.is_some_and(|twin| other.twin == Some(twin))
+            };
             let twins =
                 answered.values().filter(|other| is_twin(other)).chain(one.twin.and_then(|twin| answered.get(&twin)));
             if all_lost && twins.into_iter().any(|twin| missing(&self.calls, &twin.calls).len() < twin.calls.len()) {
@@ -224,9 +242,9 @@ fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
 }
 
 /// The calls of an answer that are not among these: by their ids or, where none of them has kept its id, by name and arguments.
-fn missing<'a>(known: &HashSet<u64>, calls: &'a [SaidCall]) -> Vec<&'a SaidCall> {
-    let by_id = |call: &&SaidCall| !known.contains(&follow::hash(&&*call.0));
-    let by_name = |call: &&SaidCall| !known.contains(&follow::hash(&(&*call.1, compact(&call.2))));
+fn missing<'a>(known: &HashSet<u64>, calls: &'a [AnswerCall]) -> Vec<&'a AnswerCall> {
+    let by_id = |call: &&AnswerCall| !known.contains(&follow::hash(&&*call.0));
+    let by_name = |call: &&AnswerCall| !known.contains(&follow::hash(&(&*call.1, compact(&call.2))));
     let missing: Vec<_> = calls.iter().filter(by_id).collect();
     if missing.len() < calls.len() { missing } else { calls.iter().filter(by_name).collect() }
 }
@@ -237,10 +255,10 @@ fn compact(arguments: &str) -> String {
 }
 
 /// What is wrong with messages in other words than an API's.
-fn of_turns(turns: &[Turn], place: &Place, may_go_on: bool) -> Vec<Finding> {
-    let mut thread = Thread::default();
+fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
+    let mut thread = LoggedThread::default();
     let mut found = Vec::new();
-    for (position, Turn { message, path }) in turns.iter().enumerate() {
+    for (position, LoggedTurn { message, path }) in turns.iter().enumerate() {
         let element = Some(Element { kind: "message", number: position + 1 });
         found.extend(thread.push(message, &Place { element, path: path.clone(), ..place.clone() }));
     }

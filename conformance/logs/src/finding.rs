@@ -229,24 +229,23 @@ impl Sink for Report {
 }
 
 /// Hands findings on, and counts them.
-pub(super) struct Output<'a> {
+pub(super) struct FindingOutput<'a> {
     sink: &'a mut dyn Sink,
     pub(super) summary: Summary,
 }
 
-impl<'a> Output<'a> {
+impl<'a> FindingOutput<'a> {
     pub(super) fn new(sink: &'a mut dyn Sink) -> Self {
         Self { sink, summary: Summary::default() }
     }
 
     /// A form was met in so many records.
     pub(super) fn recognized(&mut self, form: &str, records: usize) {
-        match self.summary.forms.iter_mut().find(|known| known.form == form) {
-            Some(known) => known.records += records,
-            None => {
-                self.sink.recognized(form);
-                self.summary.forms.push(FormCount { form: form.to_owned(), records });
-            }
+        if let Some(known) = self.summary.forms.iter_mut().find(|known| known.form == form) {
+            known.records += records;
+        } else {
+            self.sink.recognized(form);
+            self.summary.forms.push(FormCount { form: form.to_owned(), records });
         }
     }
 

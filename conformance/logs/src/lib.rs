@@ -28,6 +28,7 @@
 //! |---|---|
 //! | `input` | the bytes, decompressed |
 //! | `containers` | databases of SQLite, zip archives, recordings of mitmproxy: their records |
+//! | `scan` | where a JSON value ends |
 //! | `records` | JSON values and recorded streams, one after the other, however large the file is |
 //! | `forms` | what a record holds: requests, answers, histories, turns; a new form is one function and one row there |
 //! | `thread` | a conversation in the neutral form: which call each result answers |
@@ -37,6 +38,7 @@
 //! | `finding` | what is found, where, and how it is handed on |
 //! | `rules` | how bad it is to break a rule, and what to do |
 //! | `log` | what is judged across the records of a file |
+//! | `options` | how to judge |
 //! | `check` | all of it in order |
 
 mod check;
@@ -48,10 +50,13 @@ mod finding;
 mod forms;
 mod input;
 mod log;
+mod options;
 mod pairing;
 mod records;
 mod rules;
+mod scan;
 mod thread;
 
-pub use check::{CheckOptions, check, check_bytes, check_file};
+pub use check::{check, check_bytes, check_file};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};
+pub use options::CheckOptions;

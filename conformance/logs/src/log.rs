@@ -1,16 +1,16 @@
 //! What is judged across the records of a file: each record goes to whoever judges what it holds.
 
-use super::check::CheckOptions;
 use super::containers::sqlite::{Database, Source};
 use super::containers::tnetstring;
 use super::document;
 use super::events::EventLog;
 use super::exchanges::Exchanges;
-use super::finding::{Element, Output, Place, Sink, Skipped, Summary};
-use super::forms::{self, Exchange, Piece, Said, Turn};
-use super::records::{Item, Records};
+use super::finding::{Element, FindingOutput, Place, Sink, Skipped, Summary};
+use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
+use super::options::CheckOptions;
+use super::records::{RecordItem, Records};
 use super::rules::finding;
-use super::thread::Thread;
+use super::thread::LoggedThread;
 use memchr::{memchr_iter, memmem};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -20,19 +20,22 @@ use std::io::{self, Read};
 use std::mem;
 use threadspec::oracle::Api;
 use threadspec::read_json;
+use threadspec_apis::follow::hash;
 use threadspec_apis::form::{is_message, members};
 use threadspec_judge::text;
 
 /// A file that is being judged.
-pub(super) struct Log<'a> {
+pub(super) struct FileLog<'a> {
     options: CheckOptions,
-    output: Output<'a>,
+    output: FindingOutput<'a>,
     exchanges: Exchanges,
     events: EventLog,
     /// Conversations that are logged turn by turn.
-    threads: BTreeMap<String, Thread>,
+    threads: BTreeMap<String, LoggedThread>,
+    /// Conversations that are logged as a whole, again and again: a hash of each message.
+    snapshots: BTreeMap<String, Vec<u64>>,
     /// Calls to a model that are logged message by message.
-    parts: BTreeMap<String, (Vec<Turn>, Place)>,
+    parts: BTreeMap<String, (Vec<LoggedTurn>, Place)>,
     /// The messages of one request, each in a line, for the API that the user named, and the place of the first one.
     messages: Vec<Value>,
     first_message: Option<Place>,
@@ -45,14 +48,15 @@ pub(super) struct Log<'a> {
     line: Option<usize>,
 }
 
-impl<'a> Log<'a> {
+impl<'a> FileLog<'a> {
     pub(super) fn new(options: CheckOptions, sink: &'a mut dyn Sink) -> Self {
         Self {
             options,
-            output: Output::new(sink),
+            output: FindingOutput::new(sink),
             exchanges: Exchanges::new(options.api),
             events: EventLog::new(options.profile),
             threads: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
             parts: BTreeMap::new(),
             messages: Vec::new(),
             first_message: None,
@@ -86,7 +90,7 @@ impl<'a> Log<'a> {
             return Ok(());
         }
         while let Some(item) = records.next() {
-            self.item(item);
+            self.item(&item);
         }
         let (line, failed) = records.end();
         self.line = Some(line);
@@ -102,7 +106,7 @@ impl<'a> Log<'a> {
         let mut number = 0;
         Database::open(source, written_ahead)?.rows(&mut |table, row| {
             number += 1;
-            self.value(&row, Place { entry: Some(format!("{table}, row {number}")), ..Place::default() });
+            self.value(&row, &Place { entry: Some(format!("{table}, row {number}")), ..Place::default() });
         })
     }
 
@@ -111,7 +115,7 @@ impl<'a> Log<'a> {
         let mut number = 0;
         while let Some(flow) = tnetstring::next(input)? {
             number += 1;
-            self.value(&flow, Place { entry: Some(format!("flow {number}")), ..Place::default() });
+            self.value(&flow, &Place { entry: Some(format!("flow {number}")), ..Place::default() });
         }
         Ok(())
     }
@@ -130,9 +134,9 @@ impl<'a> Log<'a> {
         Ok(self.output.summary)
     }
 
-    fn item(&mut self, item: Item<'_>) {
-        match item {
-            Item::Record { bytes, line } => {
+    fn item(&mut self, item: &RecordItem<'_>) {
+        match *item {
+            RecordItem::Record { bytes, line } => {
                 let text = String::from_utf8_lossy(bytes);
                 let is_not_utf8 = matches!(text, Cow::Owned(_));
                 if is_not_utf8 && self.events.is_active() {
@@ -145,22 +149,22 @@ impl<'a> Log<'a> {
                 }
                 self.text(&text, line);
             }
-            Item::Stream { bytes, line } => self.stream(String::from_utf8_lossy(bytes).into_owned(), line),
-            Item::Broken { bytes, line } if self.events.is_active() => {
+            RecordItem::Stream { bytes, line } => self.stream(String::from_utf8_lossy(bytes).into_owned(), line),
+            RecordItem::Broken { bytes, line } if self.events.is_active() => {
                 let text = String::from_utf8_lossy(bytes);
                 self.events.push(&text, line, matches!(text, Cow::Owned(_)), &mut self.output);
             }
-            Item::Broken { line, .. } => {
+            RecordItem::Broken { line, .. } => {
                 self.broken.push(self.at(line));
                 self.tell_broken();
             }
-            Item::TooLong { line } => {
+            RecordItem::TooLong { line } => {
                 self.found("LOG-LIMIT", self.at(line), "a record of more than 256 MB, which is not judged");
             }
-            Item::CutOff { line, .. } if self.events.is_active() => {
-                self.events.push("{", line, false, &mut self.output)
+            RecordItem::CutOff { line, .. } if self.events.is_active() => {
+                self.events.push("{", line, false, &mut self.output);
             }
-            Item::CutOff { line, end } => {
+            RecordItem::CutOff { line, end } => {
                 let text = format!("the file ends in line {end}, in the middle of what begins here");
                 self.found("LOG-CUT", self.at(line), text);
             }
@@ -197,7 +201,8 @@ impl<'a> Log<'a> {
             let elements: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
             return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
         }
-        self.value(&value, self.at(line));
+        let place = self.at(line);
+        self.value(&value, &place);
     }
 
     /// Takes a record if it is an event, or a list of events.
@@ -238,59 +243,86 @@ impl<'a> Log<'a> {
                 self.first_message.get_or_insert(Place { entry: self.entry.clone(), ..Place::line(line) });
                 return self.messages.push(value);
             }
-            value => return self.value(&value, self.at(line)),
+            value => {
+                let place = self.at(line);
+                return self.value(&value, &place);
+            }
         };
         self.request(api, body, &self.at(line));
     }
 
     fn request(&mut self, api: Api, body: Value, place: &Place) {
         self.output.recognized("requests", 1);
-        let said = Said::Api { api: Some(api), body, is_whole: false };
-        self.exchanges.push(Exchange::of(said, None, ""), place, &mut self.output);
+        let said = SaidToModel::Api { api: Some(api), body, is_whole: false };
+        self.exchanges.push(LoggedExchange::of(said, None, ""), place, &mut self.output);
     }
 
     /// A record, or the records in it.
-    fn value(&mut self, value: &Value, place: Place) {
+    fn value(&mut self, value: &Value, place: &Place) {
         let opened = if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value) };
         if opened.iter().any(|(_, element)| element.is_object()) {
-            return opened.into_iter().for_each(|(path, element)| self.value(element, Place { path, ..place.clone() }));
+            return opened
+                .into_iter()
+                .for_each(|(path, element)| self.value(element, &Place { path, ..place.clone() }));
         }
         let Some((form, pieces)) = forms::read(value) else {
-            return self.skip("nothing of a known form in it", &place);
+            return self.skip("nothing of a known form in it", place);
         };
         self.output.recognized(form, 1);
         self.tell_broken();
-        pieces.into_iter().for_each(|piece| self.piece(piece, &place));
+        for piece in pieces {
+            self.piece(piece, place);
+        }
     }
 
-    fn piece(&mut self, piece: Piece, place: &Place) {
+    fn piece(&mut self, piece: RecordPiece, place: &Place) {
         match piece {
-            Piece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
-            Piece::Answer => self.output.summary.judge("answer", 1),
-            Piece::Turns { key, turns } => self.turns(key, turns, place),
-            Piece::Snapshot { key, turns } => {
-                let known = self.threads.get(&key).map_or(0, |thread| thread.length);
-                self.turns(key, turns.into_iter().skip(known).collect(), place);
-            }
-            Piece::Part { key, turn, is_answer: false } => {
+            RecordPiece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
+            RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
+            RecordPiece::Answer => self.output.summary.judge("answer", 1),
+            RecordPiece::Turns { key, turns } => self.turns(key, turns, place),
+            RecordPiece::Snapshot { key, turns } => self.snapshot(key, turns, place),
+            RecordPiece::Part { key, turn, is_answer: false } => {
                 self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
             }
             // Of several choices the first one is the answer.
-            Piece::Part { key, turn, is_answer: true } => {
+            RecordPiece::Part { key, turn, is_answer: true } => {
                 if let Some((turns, place)) = self.parts.remove(&key) {
-                    let exchange = Exchange::of(Said::Messages(turns), forms::answer(&turn.message), "");
+                    let exchange = LoggedExchange::of(SaidToModel::Messages(turns), forms::answer(&turn.message), "");
                     self.exchanges.push(exchange, &place, &mut self.output);
                 }
             }
         }
     }
 
+    /// All messages of a conversation until now.
+    fn snapshot(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
+        let known = self.snapshots.entry(key.clone()).or_default();
+        let now: Vec<u64> = turns.iter().map(|turn| hash(&turn.message.to_string())).collect();
+        let common = known.iter().zip(&now).take_while(|(one, other)| one == other).count();
+        let changed = (common < known.len() && common < now.len()).then_some(common);
+        let length = known.len();
+        if now.len() >= length {
+            *known = now;
+        }
+        if let Some(position) = changed {
+            let element = Some(Element { kind: "message", number: position + 1 });
+            let place = Place { element, conversation: Some(key.clone()), ..place.clone() };
+            self.found(
+                "LOG-PREFIX",
+                place,
+                "the message is not what it was in the state before, so that the prompt cache is lost",
+            );
+        }
+        self.turns(key, turns.into_iter().skip(length).collect(), place);
+    }
+
     /// The next messages of a conversation.
-    fn turns(&mut self, key: String, turns: Vec<Turn>, place: &Place) {
+    fn turns(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
         let conversation = (!key.is_empty()).then(|| key.clone());
-        let thread = self.threads.entry(key).or_default();
+        let thread = self.threads.entry(key).or_insert_with(LoggedThread::from_the_middle);
         self.output.summary.judge("message", turns.len());
-        for Turn { message, path } in turns {
+        for LoggedTurn { message, path } in turns {
             let element = Some(Element { kind: "message", number: thread.length + 1 });
             let place = Place { path, conversation: conversation.clone(), element, ..place.clone() };
             thread.push(&message, &place).into_iter().for_each(|found| self.output.found(found));
@@ -320,7 +352,7 @@ impl<'a> Log<'a> {
             self.request(api, body, &place);
         }
         for (_, (turns, place)) in mem::take(&mut self.parts) {
-            self.exchanges.push(Exchange::of(Said::Messages(turns), None, ""), &place, &mut self.output);
+            self.exchanges.push(LoggedExchange::of(SaidToModel::Messages(turns), None, ""), &place, &mut self.output);
         }
         for thread in self.threads.values_mut() {
             thread.conclude(true).into_iter().for_each(|found| self.output.found(found));

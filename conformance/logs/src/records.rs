@@ -4,7 +4,8 @@
 //! [`ENVELOPES`] names are records, and the rest is passed over. What is broken is told with its place, and reading goes on behind it.
 
 use super::forms::ENVELOPES;
-use memchr::{memchr, memchr_iter, memchr2};
+use super::scan::{Scan, ScanStep};
+use memchr::{memchr, memchr_iter};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ const LONGEST: usize = 256 << 20;
 
 /// What comes next in a file.
 #[derive(Debug)]
-pub(super) enum Item<'a> {
+pub(super) enum RecordItem<'a> {
     /// A JSON value as it is written, as far as brackets and quotes tell.
     Record { bytes: &'a [u8], line: usize },
     /// A recorded stream of events.
@@ -123,7 +124,7 @@ impl<'a> Records<'a> {
     }
 
     /// The next item; `None` at the end.
-    pub(super) fn next(&mut self) -> Option<Item<'_>> {
+    pub(super) fn next(&mut self) -> Option<RecordItem<'_>> {
         if self.large.is_some() {
             if let Some(found) = self.next_element() {
                 return Some(self.item(found));
@@ -149,40 +150,40 @@ impl<'a> Records<'a> {
             let line = self.line;
             let found = match byte {
                 b'{' | b'[' => self.value(),
-                _ if self.is_stream_line() => Found::Stream(self.stream()),
+                _ if self.is_stream_line() => FoundPart::Stream(self.stream()),
                 _ => match self.line_length(LONGEST) {
                     Some(length) => self.broken(length),
                     None => self.pass_too_long(),
                 },
             };
-            if let Found::Entered = found {
+            if let FoundPart::Entered = found {
                 return self.next();
             }
             return Some(self.item((found, line)));
         }
     }
 
-    fn item(&self, (found, line): (Found, usize)) -> Item<'_> {
+    fn item(&self, (found, line): (FoundPart, usize)) -> RecordItem<'_> {
         match found {
-            Found::Record(range) => Item::Record { bytes: self.buffer[range].trim_ascii(), line },
-            Found::Stream(range) => Item::Stream { bytes: &self.buffer[range], line },
-            Found::Broken(range) => Item::Broken { bytes: self.buffer[range].trim_ascii(), line },
-            Found::TooLong => Item::TooLong { line },
-            Found::CutOff | Found::Entered => Item::CutOff { line, end: self.line },
+            FoundPart::Record(range) => RecordItem::Record { bytes: self.buffer[range].trim_ascii(), line },
+            FoundPart::Stream(range) => RecordItem::Stream { bytes: &self.buffer[range], line },
+            FoundPart::Broken(range) => RecordItem::Broken { bytes: self.buffer[range].trim_ascii(), line },
+            FoundPart::TooLong => RecordItem::TooLong { line },
+            FoundPart::CutOff | FoundPart::Entered => RecordItem::CutOff { line, end: self.line },
         }
     }
 
     /// The value that begins here.
-    fn value(&mut self) -> Found {
+    fn value(&mut self) -> FoundPart {
         // Most logs have one value a line.
         let is_line = self.line_length(WINDOW);
         let length = is_line.unwrap_or(self.buffer.len() - self.start);
         let mut scan = Scan::default();
         match scan.run(&self.buffer[self.start..self.start + length]) {
-            Step::End(end) => return Found::Record(self.pass(end)),
-            Step::Broken => return self.broken(length),
-            Step::More if self.by_line && is_line.is_some() => return self.broken(length),
-            Step::More => {}
+            ScanStep::End(end) => return FoundPart::Record(self.pass(end)),
+            ScanStep::Broken => return self.broken(length),
+            ScanStep::More if self.by_line && is_line.is_some() => return self.broken(length),
+            ScanStep::More => {}
         }
         loop {
             let known = scan.at;
@@ -200,20 +201,20 @@ impl<'a> Records<'a> {
                 return self.cut_off(length);
             }
             match scan.run(&self.buffer[self.start..]) {
-                Step::End(end) => return Found::Record(self.pass(end)),
-                Step::Broken => return self.broken(length),
-                Step::More => {}
+                ScanStep::End(end) => return FoundPart::Record(self.pass(end)),
+                ScanStep::Broken => return self.broken(length),
+                ScanStep::More => {}
             }
         }
     }
 
     /// A line that is no JSON: the others stand for themselves.
-    fn broken(&mut self, length: usize) -> Found {
-        Found::Broken(self.pass(length))
+    fn broken(&mut self, length: usize) -> FoundPart {
+        FoundPart::Broken(self.pass(length))
     }
 
     /// The file ends inside a value. Its elements are read; without any, every line behind the first stands for itself.
-    fn cut_off(&mut self, length: usize) -> Found {
+    fn cut_off(&mut self, length: usize) -> FoundPart {
         if let Some(found) = self.enter() {
             return found;
         }
@@ -221,7 +222,7 @@ impl<'a> Records<'a> {
         if is_one_line || !self.has_whole_line(length) {
             let rest = self.buffer.len() - self.start;
             self.pass(rest);
-            return Found::CutOff;
+            return FoundPart::CutOff;
         }
         self.by_line = true;
         self.broken(length)
@@ -232,71 +233,71 @@ impl<'a> Records<'a> {
         let lines = self.buffer[self.start + behind..].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         lines
             .filter(|line| line.starts_with(b"{"))
-            .any(|line| matches!(Scan::default().run(line), Step::End(end) if end == line.len()))
+            .any(|line| matches!(Scan::default().run(line), ScanStep::End(end) if end == line.len()))
     }
 
     /// Passes over a record that is too long.
-    fn pass_too_long(&mut self) -> Found {
+    fn pass_too_long(&mut self) -> FoundPart {
         let mut scan = Scan::default();
         let is_value = matches!(self.byte(0), Some(b'{' | b'['));
         loop {
             let bytes = &self.buffer[self.start..];
             if is_value {
                 scan.at = 0;
-                if let Step::End(end) = scan.run(bytes) {
+                if let ScanStep::End(end) = scan.run(bytes) {
                     self.pass(end);
-                    return Found::TooLong;
+                    return FoundPart::TooLong;
                 }
             } else if let Some(end) = memchr(b'\n', bytes) {
                 self.pass(end + 1);
-                return Found::TooLong;
+                return FoundPart::TooLong;
             }
             let length = bytes.len();
             self.pass(length);
             if !self.fill() {
-                return Found::TooLong;
+                return FoundPart::TooLong;
             }
         }
     }
 
     /// Begins to read a value element by element, if it has an element within what is known of it.
-    fn enter(&mut self) -> Option<Found> {
+    fn enter(&mut self) -> Option<FoundPart> {
         let (line, start) = (self.line, self.start);
         self.large = Some(Large { path: String::new(), stack: Vec::new(), line });
         // Only what is in memory is looked at.
         let has_ended = std::mem::replace(&mut self.has_ended, true);
         let found = self.next_element();
         self.has_ended = has_ended;
-        if matches!(found, Some((Found::Record(_), _))) {
+        if matches!(found, Some((FoundPart::Record(_), _))) {
             (self.line, self.start) = (line, start);
             self.large = Some(Large { path: String::new(), stack: Vec::new(), line });
-            return Some(Found::Entered);
+            return Some(FoundPart::Entered);
         }
         (self.line, self.start, self.large) = (line, start, None);
         None
     }
 
     /// The next element of the value that is read element by element, and its line.
-    fn next_element(&mut self) -> Option<(Found, usize)> {
+    fn next_element(&mut self) -> Option<(FoundPart, usize)> {
         let mut large = self.large.take()?;
         let found = self.step(&mut large);
         self.large = Some(large);
         found
     }
 
-    fn step(&mut self, large: &mut Large) -> Option<(Found, usize)> {
+    fn step(&mut self, large: &mut Large) -> Option<(FoundPart, usize)> {
         let line = large.line;
         let found = self.element(large);
-        if matches!(found, Some((Found::CutOff, _))) {
+        if matches!(found, Some((FoundPart::CutOff, _))) {
             // Nothing comes behind it.
             large.stack.clear();
-            return Some((Found::CutOff, line));
+            return Some((FoundPart::CutOff, line));
         }
         found
     }
 
-    fn element(&mut self, large: &mut Large) -> Option<(Found, usize)> {
-        let cut_off = |line| Some((Found::CutOff, line));
+    fn element(&mut self, large: &mut Large) -> Option<(FoundPart, usize)> {
+        let cut_off = |line| Some((FoundPart::CutOff, line));
         loop {
             while self.byte(0).is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b':')) {
                 self.pass(1);
@@ -337,10 +338,10 @@ impl<'a> Records<'a> {
             let range = if is_container { self.whole(is_element) } else { self.scalar() };
             large.leave_member();
             match range {
-                Some(range) if is_container && is_element => return Some((Found::Record(range), line)),
+                Some(range) if is_container && is_element => return Some((FoundPart::Record(range), line)),
                 Some(_) => {}
                 None if self.byte(0).is_none() => return cut_off(large.line),
-                None => return Some((Found::TooLong, line)),
+                None => return Some((FoundPart::TooLong, line)),
             }
         }
     }
@@ -372,7 +373,7 @@ impl<'a> Records<'a> {
     fn whole(&mut self, is_wanted: bool) -> Option<Range<usize>> {
         let mut scan = Scan::default();
         loop {
-            if let Step::End(end) = scan.run(&self.buffer[self.start..]) {
+            if let ScanStep::End(end) = scan.run(&self.buffer[self.start..]) {
                 return Some(self.pass(end));
             }
             if !is_wanted {
@@ -420,7 +421,7 @@ impl<'a> Records<'a> {
 }
 
 /// What was found in the buffer.
-enum Found {
+enum FoundPart {
     Record(Range<usize>),
     Stream(Range<usize>),
     Broken(Range<usize>),
@@ -446,14 +447,14 @@ impl Large {
 
     /// Whether there may be elements in a list or an object at this place.
     fn leads_on(&self, byte: u8) -> bool {
-        let leads = |pattern: &&str| {
+        let leads = |pattern: &str| {
             let rest = pattern.strip_prefix(&*self.path);
             rest.is_some_and(|rest| match byte {
                 b'[' => rest.starts_with("[]"),
                 _ => rest.starts_with('.') || (self.path.is_empty() && !rest.is_empty() && !rest.starts_with('[')),
             })
         };
-        ENVELOPES.iter().any(|pattern| leads(&pattern))
+        ENVELOPES.iter().any(|pattern| leads(pattern))
     }
 
     /// Whether the next string is the name of a member.
@@ -481,75 +482,5 @@ impl Large {
         {
             self.path.truncate(length);
         }
-    }
-}
-
-/// How far a scan came.
-enum Step {
-    /// The value ends before this byte.
-    End(usize),
-    More,
-    /// It cannot be JSON.
-    Broken,
-}
-
-/// Finds the end of a list or an object by its brackets and quotes, piece by piece.
-#[derive(Default)]
-struct Scan {
-    /// How many bytes were looked at.
-    at: usize,
-    depth: usize,
-    in_string: bool,
-    is_escaped: bool,
-    /// The last byte that is no white space, outside of strings.
-    last: u8,
-    was_entered: bool,
-}
-
-impl Scan {
-    fn run(&mut self, bytes: &[u8]) -> Step {
-        while self.at < bytes.len() {
-            if self.in_string {
-                if std::mem::take(&mut self.is_escaped) {
-                    self.at += 1;
-                    continue;
-                }
-                let Some(found) = memchr2(b'"', b'\\', &bytes[self.at..]) else {
-                    let broken = memchr(b'\n', &bytes[self.at..]).is_some();
-                    self.at = bytes.len();
-                    return if broken { Step::Broken } else { Step::More };
-                };
-                if memchr(b'\n', &bytes[self.at..self.at + found]).is_some() {
-                    return Step::Broken;
-                }
-                self.at += found + 1;
-                match bytes[self.at - 1] {
-                    b'"' => self.in_string = false,
-                    _ => self.is_escaped = true,
-                }
-                continue;
-            }
-            let byte = bytes[self.at];
-            self.at += 1;
-            match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => {
-                    if self.depth > 0 && !matches!(self.last, b',' | b':' | b'[') {
-                        return Step::Broken;
-                    }
-                    self.depth += 1;
-                }
-                b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        return Step::End(self.at);
-                    }
-                }
-                _ if byte.is_ascii_whitespace() => continue,
-                _ => {}
-            }
-            self.last = byte;
-        }
-        Step::More
     }
 }

@@ -12,9 +12,11 @@ use threadspec_apis::follow::hash;
 
 /// The calls of a conversation so far.
 #[derive(Default)]
-pub(super) struct Thread {
+pub(super) struct LoggedThread {
     /// By the hash of the id; `None` for a call that was answered.
-    calls: HashMap<u64, Option<OpenCall>>,
+    calls: HashMap<u64, Option<AwaitedCall>>,
+    /// Whether the log may begin in the middle of it, so that a result may answer a call that was before.
+    may_begin_late: bool,
     /// How many messages there were.
     pub(super) length: usize,
     /// The turn of the model: its messages one behind the other are one.
@@ -22,7 +24,7 @@ pub(super) struct Thread {
     is_model: bool,
 }
 
-struct OpenCall {
+struct AwaitedCall {
     id: String,
     place: Place,
     turn: usize,
@@ -32,7 +34,12 @@ struct OpenCall {
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
-impl Thread {
+impl LoggedThread {
+    /// A conversation whose log may begin in the middle of it.
+    pub(super) fn from_the_middle() -> Self {
+        Self { may_begin_late: true, ..Self::default() }
+    }
+
     /// Takes the next message, and says what is wrong with it.
     pub(super) fn push(&mut self, message: &Value, place: &Place) -> Vec<Finding> {
         let mut found = Vec::new();
@@ -54,7 +61,9 @@ impl Thread {
             self.turn += 1;
         }
         if matches!(role, "assistant" | "user") {
-            let turn = if is_model { self.turn } else { self.turn + 1 };
+            // A text of the model behind its calls is a new answer, even where they have no results.
+            let goes_on = !is_model || message["tool_calls"].is_null();
+            let turn = if goes_on { self.turn + 1 } else { self.turn };
             for call in self.calls.values_mut().flatten().filter(|call| call.turn < turn) {
                 call.was_passed = true;
             }
@@ -92,7 +101,7 @@ impl Thread {
                 format!("a second call {id:?} before the first one is answered"),
             ));
         }
-        let open = OpenCall { id: id.to_owned(), place: place.clone(), turn, was_passed: false };
+        let open = AwaitedCall { id: id.to_owned(), place: place.clone(), turn, was_passed: false };
         self.calls.insert(hash(&id), Some(open));
         found
     }
@@ -107,7 +116,9 @@ impl Thread {
             let has_ids = !self.calls.is_empty();
             return has_ids.then(|| finding("LOG-ORPHAN", place.clone(), "a result without the id of its call"));
         };
+        let is_before = self.may_begin_late && self.turn == 0;
         match self.calls.get_mut(&hash(&id)) {
+            None if is_before => None,
             Some(call @ Some(_)) => {
                 *call = None;
                 None
@@ -123,9 +134,9 @@ impl Thread {
 
     /// The conversation has ended: the calls without a result. Those at an end that may go on are told as a note.
     pub(super) fn conclude(&mut self, may_go_on: bool) -> Vec<Finding> {
-        let mut open: Vec<OpenCall> = self.calls.drain().filter_map(|(_, call)| call).collect();
+        let mut open: Vec<AwaitedCall> = self.calls.drain().filter_map(|(_, call)| call).collect();
         open.sort_by_key(|call| (call.turn, call.place.line, call.place.element.map(|element| element.number)));
-        let told = |OpenCall { id, place, was_passed, .. }: OpenCall| {
+        let told = |AwaitedCall { id, place, was_passed, .. }: AwaitedCall| {
             if was_passed || !may_go_on {
                 finding("LOG-ANSWERED", place, format!("the call {id:?} has no result"))
             } else {

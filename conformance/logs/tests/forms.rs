@@ -35,8 +35,8 @@ fn report(path: &Path) -> io::Result<Report> {
 
 /// What was found, a line for each.
 fn told(path: &Path, report: &Report) -> String {
-    let found: String = report.findings.iter().map(|found| format!("\n  {} {found}", found.level)).collect();
-    format!("{}: {:?}{found}", path.display(), report.summary)
+    let found: Vec<String> = report.findings.iter().map(|found| format!("{} {found}", found.level)).collect();
+    format!("{}: {:?}\n  {}", path.display(), report.summary, found.join("\n  "))
 }
 
 #[test]

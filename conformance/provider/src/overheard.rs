@@ -6,11 +6,11 @@ use crate::passing::{as_recorded, broken};
 use crate::plan::RunPlan;
 use crate::received::Received;
 use crate::record::{Attempt, BreachOutcome, Came, RequestProblem, WireRecord};
-use crate::run::{Ask, AskState, Repeatable, RuleHeaders, ask_of};
+use crate::run::{Ask, AskState, Body, Kept, Repeatable, RuleHeaders, ask_of};
 use serde_json::Value;
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_apis::{ApiError, ApiRequest};
+use threadspec_apis::{ApiError, ApiRequest, ReadAnswer};
 use threadspec_judge::universal::value;
 
 /// A request of a client, and what it heard.
@@ -27,7 +27,8 @@ pub struct Overheard<'a> {
 }
 
 /// The record of a run as its client's side alone shows it: what was said is what the client read. Requests that ask for no answer of the
-/// model are left out. `plan` has the API that the client speaks, and what it was given.
+/// model are left out. `plan` has the API that the client speaks, and what it was given. Requests that go on from an answer by its id
+/// (`previous_response_id`) have the history that the client heard.
 ///
 /// ```
 /// use std::time::Duration;
@@ -54,6 +55,7 @@ pub fn overheard<'a>(plan: &RunPlan, exchanges: impl IntoIterator<Item = Overhea
     let mut asks: Vec<Ask> = Vec::new();
     let mut repeatable = Repeatable::default();
     repeatable.given(&plan.given);
+    let mut kept = Kept::default();
     for exchange in exchanges {
         let Route::Answer(api) = Route::of(&exchange.request.target) else { continue };
         if exchange.request.method != "POST" {
@@ -65,13 +67,19 @@ pub fn overheard<'a>(plan: &RunPlan, exchanges: impl IntoIterator<Item = Overhea
                 ask.state = if last.failed() { AskState::Failed } else { AskState::Over };
             }
         }
-        let mut attempt = attempt_of(api, &exchange, &repeatable);
+        let answer = exchange.response.filter(|response| response.status < 400).and_then(|one| one.read(api).ok());
+        let mut attempt = attempt_of(api, &exchange, &repeatable, (&kept, answer.as_ref()));
         let position = record.attempts.len();
         attempt.ask = ask_of(&mut asks, &record.attempts, attempt.request.as_ref()).unwrap_or_else(|| {
             asks.push(Ask { turn: None, played: 0, last: position, state: AskState::Answering });
             asks.len() - 1
         });
         (asks[attempt.ask].last, asks[attempt.ask].state) = (position, AskState::Answering);
+        let is_kept = api == Api::OpenAiResponses && attempt.came.whole;
+        if let (true, Some(answer), Some(request)) = (is_kept, &answer, &attempt.request) {
+            let body = value::read(&attempt.body).unwrap_or_default();
+            kept.keep(attempt.ask, &body, answer.answer.plain(request));
+        }
         if let Some(said) = &attempt.said {
             repeatable.said(said);
         }
@@ -82,7 +90,12 @@ pub fn overheard<'a>(plan: &RunPlan, exchanges: impl IntoIterator<Item = Overhea
     record
 }
 
-fn attempt_of(api: Api, exchange: &Overheard<'_>, repeatable: &Repeatable) -> Attempt {
+fn attempt_of(
+    api: Api,
+    exchange: &Overheard<'_>,
+    repeatable: &Repeatable,
+    (kept, answer): (&Kept, Option<&ReadAnswer>),
+) -> Attempt {
     let Overheard { began, ended, request, response } = *exchange;
     let received = Received {
         method: request.method.clone(),
@@ -90,32 +103,25 @@ fn attempt_of(api: Api, exchange: &Overheard<'_>, repeatable: &Repeatable) -> At
         headers: request.headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect(),
         body: Ok(request.body.clone()),
     };
-    let text = String::from_utf8_lossy(&request.body).into_owned();
-    let body = value::read(&text).map_err(|error| error.to_string());
-    let body = body.and_then(|body| if body.is_object() { Ok(body) } else { Err("it is no object".to_owned()) });
-    let (mut breaches, mut read) = (Vec::new(), None);
-    let problem = match &body {
-        Ok(body) => {
-            let request = ApiRequest::read(api, body);
-            let problem = request.lacks.first().map(|name| RequestProblem::Lacks((*name).to_owned()));
-            breaches = broken(&request, body, &received).0;
-            for breach in &mut breaches {
-                if repeatable.excuses(&breach.rule, &breach.place, body) {
-                    breach.outcome = BreachOutcome::Excused;
-                }
+    let Body { text, value, resolved, request: read, mut problem, .. } = Body::read(api, kept, received.body.clone());
+    let mut breaches = Vec::new();
+    if let Some(body) = &value {
+        let request = ApiRequest::read(api, body);
+        problem = request.lacks.first().map(|name| RequestProblem::Lacks((*name).to_owned()));
+        breaches = broken(&request, body, &received).0;
+        for breach in &mut breaches {
+            if repeatable.excuses(&breach.rule, &breach.place, body) {
+                breach.outcome = BreachOutcome::Excused;
             }
-            read = Some(request);
-            problem
         }
-        Err(why) => Some(RequestProblem::NotJson(why.clone())),
-    };
+    }
     let status = response.map(|response| response.status);
     let error = response.filter(|response| response.status >= 400).map(|response| {
         let body = String::from_utf8_lossy(&response.body()).into_owned();
         ApiError::read(response.status, &value::read(&body).unwrap_or(Value::Null)).message
     });
-    let said = response.filter(|response| response.status < 400).and_then(|response| response.read(api).ok());
-    let (said, came) = said.map(as_recorded).map_or_else(Default::default, |(said, came)| (Some(said), came));
+    let said = answer.cloned().map(as_recorded);
+    let (said, came) = said.map_or_else(Default::default, |(said, came)| (Some(said), came));
     Attempt {
         at: began,
         ended: Some(ended),
@@ -124,7 +130,7 @@ fn attempt_of(api: Api, exchange: &Overheard<'_>, repeatable: &Repeatable) -> At
         beta: RuleHeaders::of(&received).beta,
         ask: 0,
         body: text,
-        resolved: None,
+        resolved,
         streamed: read.as_ref().is_some_and(|request| request.stream),
         request: read,
         breaches,
@@ -141,5 +147,46 @@ fn attempt_of(api: Api, exchange: &Overheard<'_>, repeatable: &Repeatable) -> At
 impl Came {
     fn whole_if(self, is_whole: bool) -> Self {
         Self { whole: self.whole && is_whole, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Goes on by an id that the provider behind a gateway may never have seen.
+    #[test]
+    fn a_request_that_goes_on_from_an_answer_has_its_history() {
+        let request = |body: Value| ClientRequest {
+            method: "POST".into(),
+            target: "/v1/responses".into(),
+            headers: Vec::new(),
+            body: body.to_string().into_bytes(),
+        };
+        let asked = request(json!({"model": "m", "input": "Go"}));
+        let result = json!({"type": "function_call_output", "call_id": "c1", "output": "one"});
+        let gone_on = request(json!({"model": "m", "previous_response_id": "resp_gateway", "input": [result]}));
+        let call = json!({"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "look", "arguments": "{}", "status": "completed"});
+        let answer =
+            json!({"id": "resp_gateway", "object": "response", "model": "m", "status": "completed", "output": [call]});
+        let response = ClientResponse {
+            status: 200,
+            pieces: vec![answer.to_string().into_bytes()],
+            is_whole: true,
+            ..ClientResponse::default()
+        };
+        let heard = |at, request, response| Overheard {
+            began: Duration::from_secs(at),
+            ended: Duration::from_secs(at),
+            request,
+            response,
+        };
+        let plan = RunPlan::of_turns(Api::OpenAiResponses, Vec::new());
+        let record = overheard(&plan, [heard(1, &asked, Some(&response)), heard(2, &gone_on, None)]);
+        let last = record.attempts[1].request.as_ref().expect("it can be read");
+        let said: Vec<(&str, usize)> = last.messages.iter().map(|one| (&*one.content, one.calls.len())).collect();
+        assert_eq!(said, [("Go", 0), ("", 1), ("one", 0)]);
+        assert!(record.attempts[1].resolved.is_some() && record.attempts[0].resolved.is_none());
     }
 }

@@ -94,6 +94,9 @@ impl<'a> Failure<'a> {
             let is_command = line.trim_start().starts_with("curl ");
             let _ = writeln!(out, "  {}", if is_command { visible(line) } else { shortened(line) });
         }
+        for rule in &words::rules_in(&self.note) {
+            let _ = writeln!(out, "  {}", words::rule_line(rule));
+        }
         for mismatch in self.mismatches.iter().take(MISMATCHES) {
             out.push_str(&difference(mismatch));
         }

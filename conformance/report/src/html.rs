@@ -4,7 +4,7 @@ use super::causes::{Cause, by_severity, causes_of};
 use super::conversation::{ConversationLine, LineKind, conversation};
 use super::diff::{self, DiffPiece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
-use super::words::shortened;
+use super::words::{rule_line, shortened};
 use super::{Conclusion, pages};
 use minijinja::{Value, context};
 use std::collections::HashMap;
@@ -218,12 +218,14 @@ fn state(case: &CaseRecord) -> &'static str {
 
 fn result(run: &RunRecord, case: &CaseRecord, asked: &Case) -> Value {
     let details = case.details.as_ref();
+    let rules = details.into_iter().flat_map(|details| details.rules.iter().map(rule_line));
+    let note = case.note.lines().map(|line| shortened(line, LONGEST_VALUE)).chain(rules);
     context! {
         run => format!("{}, {}", run.name(), run.options.terms()),
         verdict => case.verdict.to_string(),
         state => state(case),
         failed => case.failed(),
-        note => case.note.lines().map(|line| shortened(line, LONGEST_VALUE)).collect::<Vec<_>>(),
+        note => note.collect::<Vec<_>>(),
         mismatches => case.mismatches.iter().take(MISMATCHES).map(mismatch).collect::<Vec<_>>(),
         conversation => told(case, asked),
         more => case.more_mismatches + case.mismatches.len().saturating_sub(MISMATCHES),

@@ -67,6 +67,7 @@ fn case(case: &CaseRecord) -> Value {
     let mut text = vec![format!("{} ({})", case.clauses.join(", "), case.gravity())];
     text.extend(case.details.iter().map(|details| format!("why: {}", visible(&details.why))));
     text.push(lines(&case.note));
+    text.extend(case.details.iter().flat_map(|details| details.rules.iter().map(words::rule_line)));
     for mismatch in case.mismatches.iter().take(MISMATCHES) {
         let [at, expected, actual] = [&mismatch.path, &mismatch.expected, &mismatch.actual].map(|side| shortened(side));
         text.push(format!("at {at}\n  expected  {expected}\n  actual    {actual}"));

@@ -174,6 +174,9 @@ pub(super) struct Details {
     /// The reply, as JSON text; its first 64 KiB, if it is longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) actual: Option<String>,
+    /// The rules of model APIs that the note names, each with how sure it was.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) rules: BTreeMap<String, String>,
     /// The command that repeats it alone.
     pub(super) repeat: String,
 }
@@ -406,6 +409,7 @@ impl CaseRecord {
                 expect: expectation(case),
                 expand: case.is_template,
                 actual: judgement.actual.clone(),
+                rules: words::rules_in(&judgement.note),
                 repeat: repeat(result),
             }),
         }

@@ -1,5 +1,7 @@
 //! What several reports say in the same words.
 
+use std::collections::BTreeMap;
+use threadspec_golden::how_sure;
 use threadspec_judge::corpus::{Level, Severity};
 use threadspec_judge::text::{cut, visible};
 
@@ -14,5 +16,30 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
     match cut(&text, longest) {
         (_, "") => text,
         (head, rest) => format!("{head}…⟨{} more⟩", rest.chars().count()),
+    }
+}
+
+/// The rules of model APIs that a note names, each with how sure it is.
+pub(super) fn rules_in(note: &str) -> BTreeMap<String, String> {
+    let is_of_name = |of: char| of.is_ascii_uppercase() || of.is_ascii_digit() || of == '-';
+    let names = note.split(|of| !is_of_name(of)).filter(|name| name.contains('-'));
+    names.filter_map(|name| Some((name.to_owned(), how_sure(name)?))).collect()
+}
+
+/// How sure a rule is, in a line.
+pub(super) fn rule_line((rule, sure): (&String, &String)) -> String {
+    format!("{rule} is a rule of the API: {sure}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_found_by_their_whole_names() {
+        let note = "AGENT-IDS: request 2: the id `c1` is lost; answered with 400 OAI-CHAT-ORPHAN, OAI-CHAT-ANSWERED\n  XOAI-CHAT-ORPHAN OAI-CHAT-";
+        let rules = rules_in(note);
+        assert_eq!(rules.keys().collect::<Vec<_>>(), ["OAI-CHAT-ANSWERED", "OAI-CHAT-ORPHAN"]);
+        assert!(rules.values().all(|sure| sure.contains("reported more than once")), "{rules:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The verdict on conversations that a program had with the provider.
 
 use threadspec::oracle::Api;
-use threadspec_golden::provider_rules;
+use threadspec_golden::how_sure;
 use threadspec_judge::corpus::Case;
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::{Judgement, Verdict};
@@ -107,8 +107,7 @@ fn level(level: WireLevel) -> &'static str {
 
 /// What is wrong; of a rule of the API, also how sure it is.
 fn with_evidence(finding: &WireFinding) -> String {
-    let rule = provider_rules().iter().find(|rule| rule.id == finding.clause);
-    rule.map_or_else(|| finding.what.clone(), |rule| format!("{} ({})", finding.what, rule.evidence()))
+    how_sure(finding.clause).map_or_else(|| finding.what.clone(), |sure| format!("{} ({sure})", finding.what))
 }
 
 /// A conversation as a case, and how it ended.
@@ -126,8 +125,7 @@ fn judged(number: usize, talk: &Talk, strict: bool) -> (Case, Judgement) {
     }
     let case = Case::observed(&format!("provider/{}", number + 1), &about(talk), &clauses);
     let verdict = if counts.is_empty() { Verdict::Pass } else { Verdict::Fail };
-    let note: Vec<String> =
-        counts.iter().map(|finding| format!("{}: {}", finding.clause, with_evidence(finding))).collect();
+    let note: Vec<String> = counts.iter().map(|finding| format!("{}: {}", finding.clause, finding.what)).collect();
     let mut judgement = Judgement::new(verdict, note.join("\n"));
     judgement.broken = clauses;
     (case, judgement)

@@ -189,9 +189,10 @@ impl Verify {
     /// Refuses a provider without an agent, and with another profile than the one that judges agents.
     fn refuse_other_terms(&self) -> Result<(), Stop> {
         if self.provider.is_none() {
-            return self.through.check(1, false).map_err(|why| Stop::new(Exit::Usage, why));
+            return self.through.check(1, false, &[]).map_err(|why| Stop::new(Exit::Usage, why));
         }
-        self.through.check(self.jobs, !self.command.is_empty()).map_err(|why| Stop::new(Exit::Usage, why))?;
+        let (is_agent, ops) = (!self.command.is_empty(), &self.selection.op);
+        self.through.check(self.jobs, is_agent, ops).map_err(|why| Stop::new(Exit::Usage, why))?;
         if self.command.is_empty() && !self.through.is_given() {
             let message = "--provider needs a program to test: put `--` and its command at the end";
             return Err(Stop::new(Exit::Usage, message));

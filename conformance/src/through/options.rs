@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadspec::oracle::Api;
+use threadspec_judge::protocol::Op;
 use threadspec_judge::text::visible;
 use threadspec_provider::client::Connection;
 use threadspec_runner::RunGateway;
@@ -69,7 +70,7 @@ impl ThroughOptions {
     /// # Errors
     ///
     /// Says what is missing, or contradicts.
-    pub(crate) fn check(&self, jobs: u64, is_agent: bool) -> Result<(), String> {
+    pub(crate) fn check(&self, jobs: u64, is_agent: bool, ops: &[Op]) -> Result<(), String> {
         let usage = |message: &str| Err(message.to_owned());
         if !self.is_given() {
             let is_lonely = self.client.is_some()
@@ -85,6 +86,11 @@ impl ThroughOptions {
             } else {
                 Ok(())
             };
+        }
+        if !ops.is_empty() && !ops.contains(&Op::Tools) {
+            return usage(
+                "through a gateway, runs of op `tools` are judged, each for itself; threads of several runs are judged without one: leave out --through, or --op",
+            );
         }
         if is_agent && self.at_once > 1 {
             return usage("--at-once is for our own client: how many runs an agent has at once is up to it");

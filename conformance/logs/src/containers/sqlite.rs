@@ -19,14 +19,16 @@ const LONGEST: usize = 256 << 20;
 pub(in super::super) trait Source: Read + Seek {}
 impl<T: Read + Seek> Source for T {}
 
+/// A write-ahead log, and for each page in it where its last committed state stands.
+type WrittenAhead<'a> = (Box<dyn Source + 'a>, HashMap<u32, u64>);
+
 /// A database.
 pub(in super::super) struct Database<'a> {
     source: Box<dyn Source + 'a>,
     page_size: usize,
     /// The bytes of a page that hold rows.
     usable: usize,
-    /// The write-ahead log, and for each page in it where its last committed state stands.
-    log: Option<(Box<dyn Source + 'a>, HashMap<u32, u64>)>,
+    log: Option<WrittenAhead<'a>>,
 }
 
 fn broken(what: &str) -> io::Error {
@@ -79,10 +81,7 @@ impl<'a> Database<'a> {
     }
 
     /// The committed pages of a write-ahead log.
-    fn committed(
-        &self,
-        mut log: Box<dyn Source + 'a>,
-    ) -> io::Result<Option<(Box<dyn Source + 'a>, HashMap<u32, u64>)>> {
+    fn committed(&self, mut log: Box<dyn Source + 'a>) -> io::Result<Option<WrittenAhead<'a>>> {
         let mut header = [0; 32];
         if log.read_exact(&mut header).is_err() || number(&header[8..12]) != self.page_size as u64 {
             return Ok(None);

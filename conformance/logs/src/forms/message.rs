@@ -5,6 +5,7 @@
 //! API. A message that holds several results becomes several messages.
 
 use serde_json::{Map, Value, json};
+use std::mem;
 
 /// How a message is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +204,9 @@ fn of_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
         text => said.text(text),
     }
     let calls = if calls.is_null() { &extra["tool_calls"] } else { calls };
-    list(calls).iter().for_each(|call| any_call(&mut said, call));
+    for call in list(calls) {
+        any_call(&mut said, call);
+    }
     if role == "tool" && !extra["tool_call_id"].is_null() {
         let content = said.content.first().map_or(Value::Null, |part| part["text"].clone());
         said.content.clear();
@@ -233,9 +236,8 @@ fn block(said: &mut Chat, block: &Value) {
     match word(block, "type") {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => said.call(&block["id"], &block["name"], &block["input"]),
         "tool_result" => said.result(&block["tool_use_id"], &block["content"]),
-        "tool-call" => any_call(said, block),
+        "tool-call" | "tool_call" => any_call(said, block),
         "tool-result" => said.result(&block["toolCallId"], any(block, &["output", "result"])),
-        "tool_call" => any_call(said, block),
         "thinking" | "redacted_thinking" | "reasoning" | "redacted-reasoning" => {}
         kind if kind.ends_with("_tool_result") => said.result(&block["tool_use_id"], &block["content"]),
         _ if block["toolUse"].is_object() => {
@@ -257,6 +259,7 @@ fn block(said: &mut Chat, block: &Value) {
 fn parts(role: &str, parts: &Value) -> Vec<Value> {
     let mut said = Chat::new(role);
     let mut without_id = 0;
+    let mut messages = Vec::new();
     for part in list(parts) {
         let kind = word(part, "type");
         if kind == "tool" && part["state"].is_object() {
@@ -290,6 +293,9 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
         } else if let result @ Value::Object(_) = any(part, &["functionResponse", "function_response"]) {
             without_id += 1;
             said.result(&gemini_id(result, without_id), &result["response"]);
+        } else if kind == "step-start" && !said.calls.is_empty() {
+            // The next answer of the model, in the same message.
+            messages.extend(finish_in_order(mem::replace(&mut said, Chat::new(role))));
         } else if matches!(kind, "reasoning" | "thinking" | "step-start" | "step-finish" | "snapshot" | "patch") {
         } else if let text @ Value::String(_) = any(part, &["text", "content"]) {
             said.text(text);
@@ -297,7 +303,8 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
             said.content.push(part.clone());
         }
     }
-    finish_in_order(said)
+    messages.extend(finish_in_order(said));
+    messages
 }
 
 /// The id of a call or a result; without one, its name and number.
@@ -372,7 +379,7 @@ fn pydantic(message: &Value) -> Vec<Value> {
             }
             // Without the name of a tool it asks the model again.
             "retry-prompt" if part["tool_name"].is_null() => {
-                messages.push(json!({"role": "user", "content": part["content"].to_string()}))
+                messages.push(json!({"role": "user", "content": part["content"].to_string()}));
             }
             "retry-prompt" => {
                 let mut result = Chat::new("user");
@@ -402,7 +409,9 @@ fn llama_index(role: &str, message: &Value) -> Vec<Value> {
     }
     let extra = &message["additional_kwargs"];
     if said.calls.is_empty() {
-        list(&extra["tool_calls"]).iter().for_each(|call| any_call(&mut said, call));
+        for call in list(&extra["tool_calls"]) {
+            any_call(&mut said, call);
+        }
     }
     if role == "tool" {
         let content = said.content.first().map_or(json!(""), |part| part["text"].clone());

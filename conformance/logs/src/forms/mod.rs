@@ -10,53 +10,53 @@ mod requests;
 mod said;
 mod traces;
 
-pub(super) use said::{Answer, Exchange, Piece, Said, Turn, answer};
+pub(super) use said::{LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel, answer};
 
 use serde_json::Value;
 
 /// A form of log.
-pub(super) struct Form {
+pub(super) struct LogForm {
     /// What a user calls it, with its article.
     pub(super) name: &'static str,
     /// Takes out what a record of this form holds; `None` if it is not of this form.
-    read: fn(&Value) -> Option<Vec<Piece>>,
+    read: fn(&Value) -> Option<Vec<RecordPiece>>,
 }
 
 /// Every form, those first that tell themselves by names of their own.
-const FORMS: [Form; 33] = [
-    Form { name: "a HAR recording", read: requests::har },
-    Form { name: "a recording of mitmproxy", read: requests::mitmproxy },
-    Form { name: "OpenTelemetry events (gen_ai)", read: traces::gen_ai_event },
-    Form { name: "OpenTelemetry spans (gen_ai)", read: traces::gen_ai },
-    Form { name: "OpenInference spans", read: traces::open_inference },
-    Form { name: "OpenLLMetry spans", read: traces::open_llmetry },
-    Form { name: "Vercel AI SDK spans", read: traces::vercel },
-    Form { name: "Langfuse spans", read: traces::langfuse_span },
-    Form { name: "OpenTelemetry spans of other work", read: traces::other_span },
-    Form { name: "an Agno run", read: programs::agno },
-    Form { name: "Langfuse observations", read: traces::langfuse },
-    Form { name: "LangSmith runs", read: traces::langsmith },
-    Form { name: "a LiteLLM logging payload", read: traces::litellm },
-    Form { name: "Helicone requests", read: traces::helicone },
-    Form { name: "Weave calls", read: traces::weave },
-    Form { name: "Braintrust spans", read: traces::braintrust },
-    Form { name: "a Claude Code session", read: programs::claude_code },
-    Form { name: "a Codex session", read: programs::codex },
-    Form { name: "an opencode session", read: programs::opencode },
-    Form { name: "a SWE-agent trajectory", read: programs::swe_agent },
-    Form { name: "a mini-swe-agent trajectory", read: programs::mini_swe_agent },
-    Form { name: "an inspect log", read: programs::inspect },
-    Form { name: "a Strands session", read: programs::strands },
-    Form { name: "an ADK session", read: programs::adk },
-    Form { name: "LangGraph checkpoints", read: programs::langgraph },
-    Form { name: "an OpenAI Agents session", read: programs::openai_agents },
-    Form { name: "a LlamaIndex chat store", read: programs::llama_index },
-    Form { name: "LangChain messages", read: programs::langchain },
-    Form { name: "pydantic-ai messages", read: programs::pydantic },
-    Form { name: "AI SDK messages", read: programs::ai_sdk },
-    Form { name: "requests", read: requests::request },
-    Form { name: "messages", read: requests::history },
-    Form { name: "answers", read: requests::answers },
+const FORMS: [LogForm; 33] = [
+    LogForm { name: "a HAR recording", read: requests::har },
+    LogForm { name: "a recording of mitmproxy", read: requests::mitmproxy },
+    LogForm { name: "OpenTelemetry events (gen_ai)", read: traces::gen_ai_event },
+    LogForm { name: "OpenTelemetry spans (gen_ai)", read: traces::gen_ai },
+    LogForm { name: "OpenInference spans", read: traces::open_inference },
+    LogForm { name: "OpenLLMetry spans", read: traces::open_llmetry },
+    LogForm { name: "Vercel AI SDK spans", read: traces::vercel },
+    LogForm { name: "Langfuse spans", read: traces::langfuse_span },
+    LogForm { name: "OpenTelemetry spans of other work", read: traces::other_span },
+    LogForm { name: "an Agno run", read: programs::agno },
+    LogForm { name: "Langfuse observations", read: traces::langfuse },
+    LogForm { name: "LangSmith runs", read: traces::langsmith },
+    LogForm { name: "a LiteLLM logging payload", read: traces::litellm },
+    LogForm { name: "Helicone requests", read: traces::helicone },
+    LogForm { name: "Weave calls", read: traces::weave },
+    LogForm { name: "Braintrust spans", read: traces::braintrust },
+    LogForm { name: "a Claude Code session", read: programs::claude_code },
+    LogForm { name: "a Codex session", read: programs::codex },
+    LogForm { name: "an opencode session", read: programs::opencode },
+    LogForm { name: "a SWE-agent trajectory", read: programs::swe_agent },
+    LogForm { name: "a mini-swe-agent trajectory", read: programs::mini_swe_agent },
+    LogForm { name: "an inspect log", read: programs::inspect },
+    LogForm { name: "a Strands session", read: programs::strands },
+    LogForm { name: "an ADK session", read: programs::adk },
+    LogForm { name: "LangGraph checkpoints", read: programs::langgraph },
+    LogForm { name: "an OpenAI Agents session", read: programs::openai_agents },
+    LogForm { name: "a LlamaIndex chat store", read: programs::llama_index },
+    LogForm { name: "LangChain messages", read: programs::langchain },
+    LogForm { name: "pydantic-ai messages", read: programs::pydantic },
+    LogForm { name: "AI SDK messages", read: programs::ai_sdk },
+    LogForm { name: "requests", read: requests::request },
+    LogForm { name: "messages", read: requests::history },
+    LogForm { name: "answers", read: requests::answers },
 ];
 
 /// The lists whose elements are records of their own, by their path. In a file that is too large to be held, they are all that is read.
@@ -85,7 +85,7 @@ pub(super) const ENVELOPES: [&str; 21] = [
 ];
 
 /// What a record holds, and the name of its form; `None` if it is of no form.
-pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<Piece>)> {
+pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
     FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?)))
 }
 

@@ -1,23 +1,23 @@
 //! What agents and frameworks save of their conversations: sessions of programs, stores of frameworks.
 
 use super::message::{any, list, unquoted, word};
-use super::said::{self, Exchange, Piece, Said, Turn};
+use super::said::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde_json::{Value, json};
 
 /// A whole history that a program saved.
-fn saved(messages: &[Value], path: &str) -> Vec<Piece> {
-    Exchange::history(Said::Messages(said::turns_of(messages, path)), path).piece()
+fn saved(messages: &[Value], path: &str) -> Vec<RecordPiece> {
+    LoggedExchange::history(SaidToModel::Messages(said::turns_of(messages, path)), path).piece()
 }
 
 /// The next messages of a session.
-fn next(key: &str, message: &Value, path: &str) -> Vec<Piece> {
+fn next(key: &str, message: &Value, path: &str) -> Vec<RecordPiece> {
     let turns = said::turns_of(std::slice::from_ref(message), "");
-    let turns = turns.into_iter().map(|turn| Turn { path: path.to_owned(), ..turn }).collect();
-    vec![Piece::Turns { key: key.to_owned(), turns }]
+    let turns = turns.into_iter().map(|turn| LoggedTurn { path: path.to_owned(), ..turn }).collect();
+    vec![RecordPiece::Turns { key: key.to_owned(), turns }]
 }
 
 /// A line of a session of Claude Code.
-pub(super) fn claude_code(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn claude_code(record: &Value) -> Option<Vec<RecordPiece>> {
     let session = record["sessionId"].as_str()?;
     record["uuid"].as_str().or(record["leafUuid"].as_str()).or(record["type"].as_str())?;
     let message = &record["message"];
@@ -30,7 +30,7 @@ pub(super) fn claude_code(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A line of a session of Codex.
-pub(super) fn codex(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn codex(record: &Value) -> Option<Vec<RecordPiece>> {
     if !record["payload"].is_object() || record["timestamp"].is_null() {
         return None;
     }
@@ -44,7 +44,7 @@ pub(super) fn codex(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A session of opencode, exported as a whole, or a part of a message, which is a file of its own.
-pub(super) fn opencode(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn opencode(record: &Value) -> Option<Vec<RecordPiece>> {
     let messages = list(&record["messages"]);
     if messages.first().is_some_and(|first| first["info"]["role"].is_string() && first["parts"].is_array()) {
         return Some(saved(messages, "messages"));
@@ -58,7 +58,7 @@ pub(super) fn opencode(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A trajectory of SWE-agent.
-pub(super) fn swe_agent(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn swe_agent(record: &Value) -> Option<Vec<RecordPiece>> {
     record["trajectory"].as_array()?;
     let history = list(&record["history"]).iter().map(|message| {
         let mut message = message.clone();
@@ -71,7 +71,7 @@ pub(super) fn swe_agent(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A trajectory of mini-swe-agent.
-pub(super) fn mini_swe_agent(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn mini_swe_agent(record: &Value) -> Option<Vec<RecordPiece>> {
     let is_named = word(record, "trajectory_format").starts_with("mini-swe-agent");
     if !is_named && record["info"]["mini_version"].is_null() {
         return None;
@@ -86,7 +86,7 @@ pub(super) fn mini_swe_agent(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A sample of an inspect log.
-pub(super) fn inspect(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn inspect(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["epoch"].is_null() || !record["messages"].is_array() {
         return None;
     }
@@ -94,7 +94,7 @@ pub(super) fn inspect(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A message of a session of Strands, which is a file of its own, or a whole session.
-pub(super) fn strands(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn strands(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["message"]["content"].is_array() && !record["message_id"].is_null() {
         return Some(next("", &record["message"], "message"));
     }
@@ -105,7 +105,7 @@ pub(super) fn strands(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A session of Google's ADK, or an event of one.
-pub(super) fn adk(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn adk(record: &Value) -> Option<Vec<RecordPiece>> {
     let events = list(&record["events"]);
     if !any(record, &["app_name", "appName"]).is_null() && record["events"].is_array() {
         let contents = events.iter().map(|event| &event["content"]).filter(|content| content["parts"].is_array());
@@ -123,24 +123,24 @@ pub(super) fn adk(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A checkpoint of LangGraph, as a row of its database.
-pub(super) fn langgraph(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn langgraph(record: &Value) -> Option<Vec<RecordPiece>> {
     let thread = record["thread_id"].as_str()?;
     record["checkpoint_id"].as_str()?;
     let values = &record["checkpoint"]["channel_values"];
     let turns = said::turns_of(list(&values["messages"]), "checkpoint.channel_values.messages");
     let key = format!("{thread}{}", word(record, "checkpoint_ns"));
-    Some(vec![Piece::Snapshot { key, turns }])
+    Some(vec![RecordPiece::Snapshot { key, turns }])
 }
 
 /// An item of a session of the OpenAI Agents SDK, as a row of its database.
-pub(super) fn openai_agents(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn openai_agents(record: &Value) -> Option<Vec<RecordPiece>> {
     let session = record["session_id"].as_str()?;
     let item = unquoted(&record["message_data"])?;
     Some(next(session, &item, "message_data"))
 }
 
 /// A run of Agno.
-pub(super) fn agno(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn agno(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["agent_id"].is_string() && !record["session_data"].is_null() {
         // The row of a session; its runs are records of their own.
         return Some(Vec::new());
@@ -151,7 +151,7 @@ pub(super) fn agno(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// The chat store of LlamaIndex: a list of messages for each key.
-pub(super) fn llama_index(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn llama_index(record: &Value) -> Option<Vec<RecordPiece>> {
     let store = [&record["store"], &record["chat_store"]["store"]].into_iter().find(|store| store.is_object())?;
     let lists = store.as_object()?.iter().filter(|(_, list)| list.is_array());
     let pieces = lists.flat_map(|(key, messages)| saved(list(messages), &format!("store.{key}")));
@@ -164,7 +164,7 @@ fn is_langchain(message: &Value) -> bool {
 }
 
 /// Messages of LangChain, by `dumpd` or `messages_to_dict`, alone or in the state of a graph.
-pub(super) fn langchain(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn langchain(record: &Value) -> Option<Vec<RecordPiece>> {
     let places = [
         ("", record),
         ("messages", &record["messages"]),
@@ -181,7 +181,7 @@ pub(super) fn langchain(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// Messages of pydantic-ai.
-pub(super) fn pydantic(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn pydantic(record: &Value) -> Option<Vec<RecordPiece>> {
     let is_message =
         |message: &Value| matches!(word(message, "kind"), "request" | "response") && message["parts"].is_array();
     if is_message(record) {
@@ -192,7 +192,7 @@ pub(super) fn pydantic(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// Messages of the AI SDK: those of its UI, and those that it gives a model.
-pub(super) fn ai_sdk(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn ai_sdk(record: &Value) -> Option<Vec<RecordPiece>> {
     let is_message = |message: &Value| {
         let parts = || list(&message["content"]).iter().chain(list(&message["parts"]));
         let is_ui = message["parts"].is_array() && message["id"].is_string();

@@ -1,12 +1,12 @@
 //! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that stand alone.
 
 use super::message::{any, list, unquoted, word};
-use super::said::{self, Exchange, Piece, Said};
+use super::said::{self, LoggedExchange, RecordPiece, SaidToModel};
 use serde_json::Value;
 use threadspec::oracle::Api;
 
 /// An entry of a HAR recording.
-pub(super) fn har(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
     let (sent, came) = (record["request"].as_object()?, &record["response"]);
     let url = sent.get("url")?.as_str()?;
     let post = sent.get("postData").unwrap_or(&Value::Null);
@@ -19,7 +19,7 @@ pub(super) fn har(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A flow of a recording of mitmproxy.
-pub(super) fn mitmproxy(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
     let flow = record["mitmproxy"].as_object()?;
     let url = flow.get("url").and_then(Value::as_str).unwrap_or_default();
     let Some(body) = flow.get("request").and_then(unquoted) else { return Some(Vec::new()) };
@@ -28,7 +28,7 @@ pub(super) fn mitmproxy(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// The body of a request to this address, if it is one to a model.
-fn exchange(url: &str, body: &Value, answer: Option<said::Answer>, path: &str) -> Vec<Piece> {
+fn exchange(url: &str, body: &Value, answer: Option<said::LoggedAnswer>, path: &str) -> Vec<RecordPiece> {
     let Some(mut said) = said::said(body, path) else { return Vec::new() };
     let target = url.split('?').next().unwrap_or_default().trim_end_matches('/');
     let known = match () {
@@ -37,14 +37,14 @@ fn exchange(url: &str, body: &Value, answer: Option<said::Answer>, path: &str) -
         () if target.ends_with("/messages") => Some(Api::Anthropic),
         () => None,
     };
-    if let (Some(known), Said::Api { api, is_whole, .. }) = (known, &mut said) {
+    if let (Some(known), SaidToModel::Api { api, is_whole, .. }) = (known, &mut said) {
         *api = Some(known);
         *is_whole = true;
-    } else if let (Some(known), Said::Messages(_)) = (known, &said) {
+    } else if let (Some(known), SaidToModel::Messages(_)) = (known, &said) {
         // What only this API's own words can judge, however strange they are.
-        said = Said::Api { api: Some(known), body: body.clone(), is_whole: true };
+        said = SaidToModel::Api { api: Some(known), body: body.clone(), is_whole: true };
     }
-    Exchange::of(said, answer, path).piece()
+    LoggedExchange::of(said, answer, path).piece()
 }
 
 /// The members in which the body of a request is wrapped.
@@ -75,7 +75,7 @@ const SETTINGS: [&str; 17] = [
 ];
 
 /// A request to a model, alone or as a proxy or a batch wraps it, perhaps with its answer.
-pub(super) fn request(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     let answer = || ANSWERS.iter().find_map(|name| answer_in(&record[*name]));
     let (path, body) = body(record, "", 3)?;
     let url = ["url", "path", "target"].iter().map(|name| word(record, name)).find(|url| !url.is_empty());
@@ -98,17 +98,19 @@ fn body(record: &Value, path: &str, depth: usize) -> Option<(String, Value)> {
     if is_body {
         return Some((path.to_owned(), value));
     }
-    let wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value[**name].is_null());
-    wrapped.filter_map(|name| body(&value[*name], &said::under(path, name), depth - 1)).next()
+    let mut wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value[**name].is_null());
+    wrapped.find_map(|name| body(&value[*name], &said::under(path, name), depth - 1))
 }
 
-fn answer_in(value: &Value) -> Option<said::Answer> {
-    let inner = ["body", "content", "text"].iter().map(|name| &value[*name]).find(|inner| !inner.is_null());
+fn answer_in(value: &Value) -> Option<said::LoggedAnswer> {
+    // The content of a message is no wrapper.
+    let mut inner = ["body", "content", "text"].iter().map(|name| &value[*name]).filter(|_| value["role"].is_null());
+    let inner = inner.find(|inner| inner.is_object() || inner.is_string());
     inner.and_then(said::answer).or_else(|| said::answer(value))
 }
 
 /// Answers of a batch or a store, without what they answer.
-pub(super) fn answers(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn answers(record: &Value) -> Option<Vec<RecordPiece>> {
     let bodies = [record, &record["response"]["body"], &record["response"], &record["result"]["message"]];
     let is_answer = |body: &&Value| {
         body["choices"].is_array()
@@ -117,21 +119,21 @@ pub(super) fn answers(record: &Value) -> Option<Vec<Piece>> {
             || body["candidates"].is_array()
     };
     let body = bodies.into_iter().find(is_answer)?;
-    said::answer(body).map(|_| vec![Piece::Answer])
+    said::answer(body).map(|_| vec![RecordPiece::Answer])
 }
 
 /// A history that stands alone: a list of messages, or an object with nothing but one.
-pub(super) fn history(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn history(record: &Value) -> Option<Vec<RecordPiece>> {
     if record.is_array() || record["messages"].is_array() {
         let list = if record.is_array() { record } else { &record["messages"] };
         let path = if record.is_array() { "" } else { "messages" };
         let said = said::said(list, path)?;
-        return Some(Exchange::history(said, path).model(any(record, &["model"])).piece());
+        return Some(LoggedExchange::history(said, path).model(any(record, &["model"])).piece());
     }
     // One message: the conversation goes on in the next line.
     let says = record.get("content").is_some() || !list(&record["tool_calls"]).is_empty();
     let is_item = record["call_id"].is_string() && record["type"].is_string();
     let is_message = (record["role"].is_string() && says) || is_item;
     let turns = is_message.then(|| said::turns_of(std::slice::from_ref(record), ""))?;
-    Some(vec![Piece::Turns { key: String::new(), turns }])
+    Some(vec![RecordPiece::Turns { key: String::new(), turns }])
 }

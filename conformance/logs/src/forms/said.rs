@@ -7,33 +7,37 @@ use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerReader, form, read_answer};
 
 /// Something that can be judged.
-pub(in super::super) enum Piece {
+pub(in super::super) enum RecordPiece {
     /// What was said to a model, and what it answered.
-    Exchange(Exchange),
+    Exchange(LoggedExchange),
     /// What a model answered to something else.
     Answer,
+    /// What a model answered to the request of this key, which was logged before.
+    Reply { key: String, answer: LoggedAnswer },
     /// The next messages of a conversation that is logged turn by turn.
-    Turns { key: String, turns: Vec<Turn> },
+    Turns { key: String, turns: Vec<LoggedTurn> },
     /// All messages of a conversation until now, of which those before are known.
-    Snapshot { key: String, turns: Vec<Turn> },
+    Snapshot { key: String, turns: Vec<LoggedTurn> },
     /// A message of the request of a call to a model that is logged message by message; `is_answer` if it is what the model answered.
-    Part { key: String, turn: Turn, is_answer: bool },
+    Part { key: String, turn: LoggedTurn, is_answer: bool },
 }
 
 /// What was said to a model, and what it answered.
-pub(in super::super) struct Exchange {
-    pub(in super::super) said: Said,
+pub(in super::super) struct LoggedExchange {
+    pub(in super::super) said: SaidToModel,
     /// Whether it went to a model as it is: then its end is no open end.
     pub(in super::super) is_sent: bool,
-    pub(in super::super) answer: Option<Answer>,
+    pub(in super::super) answer: Option<LoggedAnswer>,
     /// The model that it was for, if it is logged beside the messages.
     pub(in super::super) model: String,
     /// Where it stands in the record.
     pub(in super::super) path: String,
+    /// By what its answer is known, if that is logged elsewhere.
+    pub(in super::super) key: String,
 }
 
 /// What is said to a model.
-pub(in super::super) enum Said {
+pub(in super::super) enum SaidToModel {
     /// In the words of an API; `None` if it could be for several.
     Api {
         api: Option<Api>,
@@ -42,32 +46,32 @@ pub(in super::super) enum Said {
         is_whole: bool,
     },
     /// In other words.
-    Messages(Vec<Turn>),
+    Messages(Vec<LoggedTurn>),
 }
 
 /// A message in the words of chat completions, and where it stands in the record.
 #[derive(Clone)]
-pub(in super::super) struct Turn {
+pub(in super::super) struct LoggedTurn {
     pub(in super::super) message: Value,
     pub(in super::super) path: String,
 }
 
 /// What a model answered.
 #[derive(Clone, Default)]
-pub(in super::super) struct Answer {
+pub(in super::super) struct LoggedAnswer {
     /// Its calls: id, name and arguments.
     pub(in super::super) calls: Vec<(String, String, String)>,
     /// How many tokens went in, and how many of them the cache had, if the log says so.
     pub(in super::super) tokens: Option<(u64, u64)>,
 }
 
-impl Exchange {
-    pub(in super::super) fn of(said: Said, answer: Option<Answer>, path: &str) -> Self {
-        Self { said, is_sent: true, answer, model: String::new(), path: path.to_owned() }
+impl LoggedExchange {
+    pub(in super::super) fn of(said: SaidToModel, answer: Option<LoggedAnswer>, path: &str) -> Self {
+        Self { said, is_sent: true, answer, model: String::new(), path: path.to_owned(), key: String::new() }
     }
 
     /// A history that stands alone, and may go on.
-    pub(super) fn history(said: Said, path: &str) -> Self {
+    pub(super) fn history(said: SaidToModel, path: &str) -> Self {
         Self { is_sent: false, ..Self::of(said, None, path) }
     }
 
@@ -76,13 +80,13 @@ impl Exchange {
         self
     }
 
-    pub(super) fn piece(self) -> Vec<Piece> {
-        vec![Piece::Exchange(self)]
+    pub(super) fn piece(self) -> Vec<RecordPiece> {
+        vec![RecordPiece::Exchange(self)]
     }
 }
 
 /// The messages in a value: a body, a list of messages, or the JSON text of either.
-pub(super) fn said(value: &Value, path: &str) -> Option<Said> {
+pub(super) fn said(value: &Value, path: &str) -> Option<SaidToModel> {
     let value = unquoted(value)?;
     if value.is_array() {
         return list_of(&value, path);
@@ -91,14 +95,14 @@ pub(super) fn said(value: &Value, path: &str) -> Option<Said> {
     if contents.is_array() {
         let system = any(&value, &["systemInstruction", "system_instruction"]);
         let system = turns_of(std::slice::from_ref(system), path);
-        let mut turns: Vec<Turn> = system.into_iter().map(as_system).collect();
+        let mut turns: Vec<LoggedTurn> = system.into_iter().map(as_system).collect();
         turns.extend(turns_of(list(contents), &under(path, "contents")));
-        return Some(Said::Messages(turns));
+        return Some(SaidToModel::Messages(turns));
     }
     let name = if value["messages"].is_array() { "messages" } else { "input" };
     let messages = &value[name];
     if name == "input" && messages.is_string() && value["model"].is_string() {
-        return Some(Said::Api { api: Some(Api::OpenAiResponses), body: value, is_whole: true });
+        return Some(SaidToModel::Api { api: Some(Api::OpenAiResponses), body: value, is_whole: true });
     }
     let is_whole = ["model", "modelId", "anthropic_version"].iter().any(|name| value[*name].is_string());
     if !messages.is_array() {
@@ -106,17 +110,17 @@ pub(super) fn said(value: &Value, path: &str) -> Option<Said> {
     }
     match list_of(messages, &under(path, name)) {
         None if !is_whole => None,
-        Some(Said::Messages(mut turns)) => {
+        Some(SaidToModel::Messages(mut turns)) => {
             let system = any(&value, &["system", "instructions"]);
             if !system.is_null() && !turns.iter().any(|turn| turn.message["role"] == "system") {
                 let message = json!({"role": "system", "content": system_text(system)});
-                turns.insert(0, Turn { message, path: under(path, "system") });
+                turns.insert(0, LoggedTurn { message, path: under(path, "system") });
             }
-            Some(Said::Messages(turns))
+            Some(SaidToModel::Messages(turns))
         }
-        None | Some(Said::Api { .. }) => {
+        None | Some(SaidToModel::Api { .. }) => {
             let api = form::api_of(&value);
-            Some(Said::Api { api, body: value, is_whole })
+            Some(SaidToModel::Api { api, body: value, is_whole })
         }
     }
 }
@@ -128,7 +132,7 @@ fn system_text(system: &Value) -> String {
     }
 }
 
-fn as_system(mut turn: Turn) -> Turn {
+fn as_system(mut turn: LoggedTurn) -> LoggedTurn {
     turn.message["role"] = "system".into();
     turn
 }
@@ -138,7 +142,7 @@ pub(super) fn under(path: &str, name: &str) -> String {
 }
 
 /// A list of messages, each of which can be read.
-fn list_of(value: &Value, path: &str) -> Option<Said> {
+fn list_of(value: &Value, path: &str) -> Option<SaidToModel> {
     let messages = value.as_array()?;
     // LangChain's models take a batch of lists.
     if let [Value::Array(_)] = &**messages {
@@ -155,28 +159,28 @@ fn list_of(value: &Value, path: &str) -> Option<Said> {
         (true, false, false, false) => Some(Api::OpenAiChat),
         (false, true, false, false) => Some(Api::Anthropic),
         (false, false, true, false) => Some(Api::OpenAiResponses),
-        _ => return Some(Said::Messages(turns_of(messages, path))),
+        _ => return Some(SaidToModel::Messages(turns_of(messages, path))),
     };
     let name = if api == Some(Api::OpenAiResponses) { "input" } else { "messages" };
-    Some(Said::Api { api, body: json!({name: messages}), is_whole: false })
+    Some(SaidToModel::Api { api, body: json!({name: messages}), is_whole: false })
 }
 
 /// Messages of any dialects in the words of chat completions.
-pub(super) fn turns_of(messages: &[Value], path: &str) -> Vec<Turn> {
+pub(super) fn turns_of(messages: &[Value], path: &str) -> Vec<LoggedTurn> {
     let mut turns = Vec::new();
     for (position, one) in messages.iter().enumerate() {
         let path = format!("{path}[{position}]");
         let read = message::read(one).map(|(_, messages)| messages).unwrap_or_default();
-        turns.extend(read.into_iter().map(|message| Turn { message, path: path.clone() }));
+        turns.extend(read.into_iter().map(|message| LoggedTurn { message, path: path.clone() }));
     }
     turns
 }
 
 /// What is said as messages, if it is.
-pub(super) fn turns(said: Said) -> Vec<Turn> {
+pub(super) fn turns(said: SaidToModel) -> Vec<LoggedTurn> {
     match said {
-        Said::Messages(turns) => turns,
-        Said::Api { body, .. } => {
+        SaidToModel::Messages(turns) => turns,
+        SaidToModel::Api { body, .. } => {
             let name = if body["messages"].is_array() { "messages" } else { "input" };
             turns_of(list(&body[name]), name)
         }
@@ -184,7 +188,7 @@ pub(super) fn turns(said: Said) -> Vec<Turn> {
 }
 
 /// The answer in a value: of any API, a framework's message, a recorded stream, or the JSON text of it.
-pub(in super::super) fn answer(value: &Value) -> Option<Answer> {
+pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
     if let Some(text) = value.as_str().filter(|text| is_stream(text)) {
         return stream(text);
     }
@@ -199,7 +203,7 @@ pub(in super::super) fn answer(value: &Value) -> Option<Answer> {
             let usage = said.answer.usage;
             let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
             let tokens = value["usage"].is_object().then_some((usage.input, usage.cached));
-            return Some(Answer { calls, tokens });
+            return Some(LoggedAnswer { calls, tokens });
         }
     }
     let generations = &value["generations"];
@@ -223,7 +227,7 @@ pub(in super::super) fn answer(value: &Value) -> Option<Answer> {
         let function = &call["function"];
         (word(call, "id").to_owned(), word(function, "name").to_owned(), word(function, "arguments").to_owned())
     });
-    Some(Answer { calls: calls.collect(), tokens: None })
+    Some(LoggedAnswer { calls: calls.collect(), tokens: None })
 }
 
 /// Whether a text is a recorded stream of events.
@@ -233,7 +237,7 @@ fn is_stream(text: &str) -> bool {
 }
 
 /// What a recorded stream says.
-fn stream(text: &str) -> Option<Answer> {
+fn stream(text: &str) -> Option<LoggedAnswer> {
     let mut parser = SseParser::default();
     let mut events = parser.push(text.as_bytes());
     events.extend(parser.push(b"\n\n"));
@@ -253,5 +257,5 @@ fn stream(text: &str) -> Option<Answer> {
     let said = reader.said();
     let tokens = (said.answer.usage.input > 0).then_some((said.answer.usage.input, said.answer.usage.cached));
     let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
-    Some(Answer { calls, tokens })
+    Some(LoggedAnswer { calls, tokens })
 }

@@ -1,7 +1,7 @@
 //! What tracing tools record of calls to a model: spans and events of OpenTelemetry, and the records of the tools' own.
 
 use super::message::{any, list, unquoted, word};
-use super::said::{self, Answer, Exchange, Piece, Said, Turn};
+use super::said::{self, LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde_json::{Map, Value, json};
 
 /// The attributes of a span or an event as one object, in OTLP's form or as plain members.
@@ -87,8 +87,8 @@ fn tokens(attributes: &Value) -> Option<(u64, u64)> {
     Some((input, cached?))
 }
 
-fn with_tokens(answer: Option<Answer>, attributes: &Value) -> Option<Answer> {
-    answer.map(|answer| Answer { tokens: answer.tokens.or_else(|| tokens(attributes)), ..answer })
+fn with_tokens(answer: Option<LoggedAnswer>, attributes: &Value) -> Option<LoggedAnswer> {
+    answer.map(|answer| LoggedAnswer { tokens: answer.tokens.or_else(|| tokens(attributes)), ..answer })
 }
 
 /// Only spans of calls to a model are judged: an agent's own span repeats what they have.
@@ -99,7 +99,7 @@ fn is_call_to_model(attributes: &Value) -> bool {
     )
 }
 
-fn gen_ai_exchange(attributes: &Value) -> Option<Vec<Piece>> {
+fn gen_ai_exchange(attributes: &Value) -> Option<Vec<RecordPiece>> {
     let path = "attributes[gen_ai.input.messages]";
     let input = &attributes["gen_ai.input.messages"];
     if input.is_null() || !is_call_to_model(attributes) {
@@ -109,15 +109,15 @@ fn gen_ai_exchange(attributes: &Value) -> Option<Vec<Piece>> {
     if let Some(system) = unquoted(&attributes["gen_ai.system_instructions"]) {
         let text = list(&system).iter().map(|part| word(part, "content")).collect::<Vec<_>>().join("\n");
         let message = json!({"role": "system", "content": text});
-        turns.insert(0, Turn { message, path: "attributes[gen_ai.system_instructions]".to_owned() });
+        turns.insert(0, LoggedTurn { message, path: "attributes[gen_ai.system_instructions]".to_owned() });
     }
     let answer = with_tokens(said::answer(&attributes["gen_ai.output.messages"]), attributes);
     let model = &attributes["gen_ai.request.model"];
-    Some(Exchange::of(Said::Messages(turns), answer, path).model(model).piece())
+    Some(LoggedExchange::of(SaidToModel::Messages(turns), answer, path).model(model).piece())
 }
 
 /// A span by the conventions of OpenTelemetry from 1.37 on, with the messages as JSON in attributes or in an event.
-pub(super) fn gen_ai(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn gen_ai(record: &Value) -> Option<Vec<RecordPiece>> {
     if !is_span(record) {
         return None;
     }
@@ -143,9 +143,9 @@ pub(super) fn gen_ai(record: &Value) -> Option<Vec<Piece>> {
         }
     }
     let has_any = !turns.is_empty();
-    let said = Said::Messages(turns);
+    let said = SaidToModel::Messages(turns);
     has_any.then(|| {
-        Exchange::of(said, with_tokens(answer, &attributes), "events")
+        LoggedExchange::of(said, with_tokens(answer, &attributes), "events")
             .model(&attributes["gen_ai.request.model"])
             .piece()
     })
@@ -164,7 +164,7 @@ fn choice(body: &Value) -> Value {
 }
 
 /// The message of an event `gen_ai.user.message`.
-fn event_turn(name: &str, body: &Value, path: &str) -> Turn {
+fn event_turn(name: &str, body: &Value, path: &str) -> LoggedTurn {
     let mut message = body.as_object().cloned().unwrap_or_default();
     let role = name.trim_start_matches("gen_ai.").trim_end_matches(".message");
     message.entry("role").or_insert_with(|| role.into());
@@ -179,11 +179,11 @@ fn event_turn(name: &str, body: &Value, path: &str) -> Turn {
         message.insert("tool_call_id".to_owned(), id);
     }
     message.retain(|name, _| !name.starts_with("gen_ai."));
-    Turn { message: message.into(), path: path.to_owned() }
+    LoggedTurn { message: message.into(), path: path.to_owned() }
 }
 
 /// An event of OpenTelemetry's logs.
-pub(super) fn gen_ai_event(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn gen_ai_event(record: &Value) -> Option<Vec<RecordPiece>> {
     let attributes = attributes(record);
     let name = [record, &attributes].iter().find_map(|of| any(of, &["eventName", "event_name", "event.name"]).as_str());
     let name = name?.strip_prefix("gen_ai.").map(|_| name.unwrap_or_default())?;
@@ -198,15 +198,15 @@ pub(super) fn gen_ai_event(record: &Value) -> Option<Vec<Piece>> {
     let key = format!("span {span}");
     let is_answer = name == "gen_ai.choice";
     let turn = if is_answer {
-        Turn { message: choice(&body), path: "body".to_owned() }
+        LoggedTurn { message: choice(&body), path: "body".to_owned() }
     } else {
         event_turn(name, &body, "body")
     };
-    Some(vec![Piece::Part { key, turn, is_answer }])
+    Some(vec![RecordPiece::Part { key, turn, is_answer }])
 }
 
 /// A span by OpenInference: Phoenix, Arize.
-pub(super) fn open_inference(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn open_inference(record: &Value) -> Option<Vec<RecordPiece>> {
     let attributes = attributes(record);
     let attributes = if attributes["openinference"].is_object() || attributes["llm"].is_object() {
         flat(&attributes)
@@ -223,10 +223,10 @@ pub(super) fn open_inference(record: &Value) -> Option<Vec<Piece>> {
     let model = &attributes["llm.model_name"];
     let answer = said::answer(&attributes["output.value"]);
     // The body itself says more than what was taken out of it.
-    if let Some(said @ Said::Api { is_whole: true, .. }) =
+    if let Some(said @ SaidToModel::Api { is_whole: true, .. }) =
         said::said(&attributes["input.value"], "attributes[input.value]")
     {
-        return Some(Exchange::of(said, with_tokens(answer, &attributes), "attributes[input.value]").piece());
+        return Some(LoggedExchange::of(said, with_tokens(answer, &attributes), "attributes[input.value]").piece());
     }
     let path = "attributes[llm.input_messages]";
     let unwrap = |messages: Vec<Value>| messages.iter().map(|one| indexed_message(&one["message"])).collect::<Vec<_>>();
@@ -236,8 +236,8 @@ pub(super) fn open_inference(record: &Value) -> Option<Vec<Piece>> {
     }
     let output = unwrap(numbered(&attributes, "llm.output_messages"));
     let answer = if output.is_empty() { answer } else { said::answer(&output.into()) };
-    let said = Said::Messages(said::turns_of(&input, path));
-    Some(Exchange::of(said, with_tokens(answer, &attributes), path).model(model).piece())
+    let said = SaidToModel::Messages(said::turns_of(&input, path));
+    Some(LoggedExchange::of(said, with_tokens(answer, &attributes), path).model(model).piece())
 }
 
 /// Members of members as members with dots in their names.
@@ -245,7 +245,7 @@ fn flat(value: &Value) -> Value {
     fn walk(value: &Value, path: &str, out: &mut Map<String, Value>) {
         match value {
             Value::Object(members) => {
-                members.iter().for_each(|(name, value)| walk(value, &said::under(path, name), out))
+                members.iter().for_each(|(name, value)| walk(value, &said::under(path, name), out));
             }
             Value::Array(elements) if elements.iter().any(Value::is_object) => {
                 elements
@@ -286,19 +286,19 @@ fn indexed_message(message: &Value) -> Value {
 }
 
 /// A span by OpenLLMetry (Traceloop) as it was: an attribute for each part of each message.
-pub(super) fn open_llmetry(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn open_llmetry(record: &Value) -> Option<Vec<RecordPiece>> {
     let attributes = attributes(record);
     attributes.get("gen_ai.prompt.0.role")?;
     let messages = |prefix| numbered(&attributes, prefix).iter().map(indexed_message).collect::<Vec<_>>();
     let path = "attributes[gen_ai.prompt]";
-    let said = Said::Messages(said::turns_of(&messages("gen_ai.prompt"), path));
+    let said = SaidToModel::Messages(said::turns_of(&messages("gen_ai.prompt"), path));
     let answer = said::answer(&messages("gen_ai.completion").into());
     let model = &attributes["gen_ai.request.model"];
-    Some(Exchange::of(said, with_tokens(answer, &attributes), path).model(model).piece())
+    Some(LoggedExchange::of(said, with_tokens(answer, &attributes), path).model(model).piece())
 }
 
 /// A span of Vercel's AI SDK: the one of a step, which says what went to the provider.
-pub(super) fn vercel(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn vercel(record: &Value) -> Option<Vec<RecordPiece>> {
     let attributes = attributes(record);
     let operation = attributes["ai.operationId"].as_str()?;
     if !operation.ends_with(".doGenerate") && !operation.ends_with(".doStream") {
@@ -306,16 +306,16 @@ pub(super) fn vercel(record: &Value) -> Option<Vec<Piece>> {
     }
     let path = "attributes[ai.prompt.messages]";
     let Some(messages) = unquoted(&attributes["ai.prompt.messages"]) else { return Some(Vec::new()) };
-    let said = Said::Messages(said::turns_of(list(&messages), path));
+    let said = SaidToModel::Messages(said::turns_of(list(&messages), path));
     let calls = unquoted(any(&attributes, &["ai.response.toolCalls", "ai.result.toolCalls"])).unwrap_or_default();
     let answer =
         said::answer(&json!({"role": "assistant", "content": attributes["ai.response.text"], "toolCalls": calls}));
     let model = &attributes["ai.model.id"];
-    Some(Exchange::of(said, with_tokens(answer, &attributes), path).model(model).piece())
+    Some(LoggedExchange::of(said, with_tokens(answer, &attributes), path).model(model).piece())
 }
 
 /// A span of Langfuse's SDK.
-pub(super) fn langfuse_span(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn langfuse_span(record: &Value) -> Option<Vec<RecordPiece>> {
     let attributes = attributes(record);
     let kind = attributes["langfuse.observation.type"].as_str()?;
     if kind != "generation" {
@@ -327,19 +327,19 @@ pub(super) fn langfuse_span(record: &Value) -> Option<Vec<Piece>> {
 }
 
 /// A call to a model by its input and output, if its input is one.
-fn generation(input: &Value, output: &Value, path: &str, model: &Value) -> Vec<Piece> {
+fn generation(input: &Value, output: &Value, path: &str, model: &Value) -> Vec<RecordPiece> {
     let Some(said) = said::said(input, path) else { return Vec::new() };
-    Exchange::of(said, said::answer(output), path).model(model).piece()
+    LoggedExchange::of(said, said::answer(output), path).model(model).piece()
 }
 
 /// A span that says nothing of messages.
-pub(super) fn other_span(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn other_span(record: &Value) -> Option<Vec<RecordPiece>> {
     let has_id = !any(record, &["spanId", "span_id"]).is_null() || record["context"]["span_id"].is_string();
     (has_id && !any(record, &["startTimeUnixNano", "start_time_unix_nano", "start_time"]).is_null()).then(Vec::new)
 }
 
 /// An observation of Langfuse, as its API and its exports have it.
-pub(super) fn langfuse(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn langfuse(record: &Value) -> Option<Vec<RecordPiece>> {
     let kind = record["type"].as_str()?;
     if any(record, &["traceId", "trace_id"]).is_null()
         || !matches!(kind, "GENERATION" | "SPAN" | "EVENT" | "AGENT" | "TOOL" | "CHAIN")
@@ -352,34 +352,40 @@ pub(super) fn langfuse(record: &Value) -> Option<Vec<Piece>> {
     Some(generation(&record["input"], &record["output"], "input", any(record, &["model", "providedModelName"])))
 }
 
-/// A run of LangSmith.
-pub(super) fn langsmith(record: &Value) -> Option<Vec<Piece>> {
-    let kind = record["run_type"].as_str()?;
-    record["trace_id"].as_str().or(record["id"].as_str())?;
+/// A run of LangSmith; what its SDK sends at its end has the outputs alone.
+pub(super) fn langsmith(record: &Value) -> Option<Vec<RecordPiece>> {
+    let id = record["id"].as_str()?;
+    let is_run = record["run_type"].is_string() || record["dotted_order"].is_string();
+    is_run.then_some(())?;
     let inner = list(&record["child_runs"]).iter().filter_map(langsmith).flatten();
     let mut pieces = Vec::new();
-    if kind == "llm" {
-        let inputs = &record["inputs"];
-        let model = any(&record["extra"]["metadata"], &["ls_model_name"]);
-        pieces = generation(inputs, &record["outputs"], "inputs", model);
+    let outputs =
+        said::answer(&record["outputs"]).filter(|_| record["outputs"].as_object().is_some_and(|it| !it.is_empty()));
+    let is_of_model = matches!(record["run_type"].as_str(), Some("llm") | None);
+    if let Some(said) = said::said(&record["inputs"], "inputs").filter(|_| is_of_model) {
+        let key = if outputs.is_none() { id.to_owned() } else { String::new() };
+        let exchange = LoggedExchange::of(said, outputs, "inputs").model(&record["extra"]["metadata"]["ls_model_name"]);
+        pieces.push(RecordPiece::Exchange(LoggedExchange { key, ..exchange }));
+    } else if let Some(answer) = outputs.filter(|_| is_of_model) {
+        pieces.push(RecordPiece::Reply { key: id.to_owned(), answer });
     }
     pieces.extend(inner);
     Some(pieces)
 }
 
 /// What LiteLLM's callbacks are given (`StandardLoggingPayload`).
-pub(super) fn litellm(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn litellm(record: &Value) -> Option<Vec<RecordPiece>> {
     record["call_type"].as_str()?;
     let names = ["model_parameters", "litellm_params", "hidden_params", "model_map_information"];
     names.iter().any(|name| record[*name].is_object()).then_some(())?;
     let path = "messages";
     let Some(said) = said::said(any(record, &["messages", "input"]), path) else { return Some(Vec::new()) };
     let answer = said::answer(any(record, &["response", "original_response"]));
-    Some(Exchange::of(said, answer, path).model(&record["model"]).piece())
+    Some(LoggedExchange::of(said, answer, path).model(&record["model"]).piece())
 }
 
 /// A request of Helicone's export.
-pub(super) fn helicone(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn helicone(record: &Value) -> Option<Vec<RecordPiece>> {
     let names =
         ["request_id", "response_id", "request_created_at", "helicone_request_id", "request_body", "heliconeRequestId"];
     if !names.iter().any(|name| record.get(*name).is_some()) || record["spanId"].is_string() {
@@ -390,18 +396,18 @@ pub(super) fn helicone(record: &Value) -> Option<Vec<Piece>> {
     let said = said::said(body, path).or_else(|| said::said(&body["body"], path))?;
     let came = any(record, &["response_body", "responseBody", "response"]);
     let answer = said::answer(came).or_else(|| said::answer(&came["body"]));
-    Some(Exchange::of(said, answer, path).model(any(record, &["request_model", "model"])).piece())
+    Some(LoggedExchange::of(said, answer, path).model(any(record, &["request_model", "model"])).piece())
 }
 
 /// A call of Weave.
-pub(super) fn weave(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn weave(record: &Value) -> Option<Vec<RecordPiece>> {
     record["op_name"].as_str()?;
     let inputs = record["inputs"].as_object()?;
     Some(generation(&json!(inputs), &record["output"], "inputs", &record["inputs"]["model"]))
 }
 
 /// A span of Braintrust.
-pub(super) fn braintrust(record: &Value) -> Option<Vec<Piece>> {
+pub(super) fn braintrust(record: &Value) -> Option<Vec<RecordPiece>> {
     let kind = record["span_attributes"]["type"].as_str()?;
     if kind != "llm" {
         return Some(Vec::new());

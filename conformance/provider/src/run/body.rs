@@ -11,27 +11,27 @@ use threadspec_judge::universal::value;
 
 /// A body, as far as it could be read.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(crate) struct Body {
     /// As it came.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Marked, with the items that it names by their ids.
-    pub(super) value: Option<Value>,
+    pub(crate) value: Option<Value>,
     /// The same with the items that it goes on from, if there are any.
-    pub(super) whole: Option<Value>,
+    pub(crate) whole: Option<Value>,
     /// What is kept of what it goes on from; `None` if it names something that is not.
-    pub(super) before: Option<Vec<Value>>,
+    pub(crate) before: Option<Vec<Value>>,
     /// The same as JSON text, if it refers to anything that is kept.
-    pub(super) resolved: Option<String>,
+    pub(crate) resolved: Option<String>,
     /// What it says, the items before it included.
-    pub(super) request: Option<ApiRequest>,
+    pub(crate) request: Option<ApiRequest>,
     /// Why nobody could answer it.
-    pub(super) problem: Option<RequestProblem>,
+    pub(crate) problem: Option<RequestProblem>,
     /// What it names and is not kept, unless the rules see that themselves.
-    pub(super) forgotten: Option<Breach>,
+    pub(crate) forgotten: Option<Breach>,
 }
 
 impl Body {
-    pub(super) fn read(api: Api, kept: &Kept, received: Result<Vec<u8>, Unreadable>) -> Self {
+    pub(crate) fn read(api: Api, kept: &Kept, received: Result<Vec<u8>, Unreadable>) -> Self {
         let mut body = Self { before: Some(Vec::new()), ..Self::default() };
         let bytes = match received {
             Ok(bytes) => bytes,

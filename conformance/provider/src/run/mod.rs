@@ -11,8 +11,10 @@ mod session_turns;
 mod turns;
 
 pub(crate) use ask::{Ask, AskState, ask_of};
+pub(crate) use body::Body;
 pub(crate) use fairness::Repeatable;
 pub(crate) use judge::RuleHeaders;
+pub(crate) use kept::Kept;
 pub(crate) use session_turns::SessionTurns;
 pub(crate) use turns::{Listed, Turns};
 
@@ -22,8 +24,6 @@ use crate::options::EngineOptions;
 use crate::plan::RunPlan;
 use crate::received::Received;
 use crate::record::{Attempt, Stray, WireRecord};
-use body::Body;
-use kept::Kept;
 use play::{Acceptable, Played};
 use serde_json::{Value, json};
 use std::time::Duration;

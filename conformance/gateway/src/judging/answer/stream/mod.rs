@@ -60,6 +60,8 @@ struct Excuses {
     lacks_ids: bool,
     /// A call has no name.
     lacks_names: bool,
+    /// How many calls there are.
+    calls: u64,
 }
 
 impl Excuses {
@@ -68,6 +70,7 @@ impl Excuses {
             is_cut: finish_of(said) == Finish::Length,
             lacks_ids: said.calls.iter().any(|call| call.id.is_empty()),
             lacks_names: said.calls.iter().any(|call| call.name.is_empty()),
+            calls: said.calls.len() as u64,
         }
     }
 }

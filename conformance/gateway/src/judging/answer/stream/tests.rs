@@ -30,6 +30,10 @@ fn events(api: Api, shape: &StreamShape) -> Vec<StreamEvent> {
 }
 
 fn musts(api: Api, events: &[StreamEvent], crlf: bool) -> Vec<String> {
+    musts_with(Excuses::default(), api, events, crlf)
+}
+
+fn musts_with(excuses: Excuses, api: Api, events: &[StreamEvent], crlf: bool) -> Vec<String> {
     let bytes = |event: &StreamEvent| match event.part {
         EventPart::Comment => sse::comment(&event.data, crlf),
         _ => sse::event(event.name, &event.data, crlf),
@@ -37,7 +41,7 @@ fn musts(api: Api, events: &[StreamEvent], crlf: bool) -> Vec<String> {
     let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
     let response = ClientResponse { status: 200, headers, pieces: events.iter().map(bytes).collect(), is_whole: true };
     let HeardForm::Stream(stream) = ClientHeard::of(api, &response).form else { panic!("no stream") };
-    let musts = faults(api, &stream, Excuses::default()).into_iter().filter(|fault| fault.level == WireLevel::Must);
+    let musts = faults(api, &stream, excuses).into_iter().filter(|fault| fault.level == WireLevel::Must);
     musts.map(|fault| fault.what).collect()
 }
 
@@ -128,4 +132,16 @@ fn a_response_needs_its_items_and_the_whole_at_its_end() {
         let found = musts(Api::OpenAiResponses, &broken, false);
         assert!(found.iter().any(|what| what.contains(expected)), "{expected}: {found:?}");
     }
+}
+
+#[test]
+fn a_model_that_makes_many_calls_needs_high_indices() {
+    let api = Api::OpenAiChat;
+    let request = ApiRequest::read(api, &json!({"model": "m", "stream": true}));
+    let calls = (0..129).map(|number| SaidCall::new(&format!("call_{number}"), "look", &json!({}))).collect();
+    let answer = ModelAnswer { calls, finish: Finish::Calls, model: "m".into(), ..ModelAnswer::default() };
+    let events = answer.with_ids(api, &mut IdSource::new(1)).events(&request, &StreamShape::default());
+    let musts = |calls: u64| musts_with(Excuses { calls, ..Excuses::default() }, api, &events, false);
+    assert_eq!(musts(129), [""; 0]);
+    assert!(musts(2)[0].contains("the index 128"), "{:?}", musts(2));
 }
