@@ -44,6 +44,8 @@ pub(super) struct FileLog<'a> {
     broken: Vec<Place>,
     /// The part of a container that is being read.
     pub(super) entry: Option<String>,
+    /// The folder of that part, in a log that is a folder: its conversations are its own.
+    pub(super) folder: String,
     /// Where reading has ended.
     line: Option<usize>,
 }
@@ -63,6 +65,7 @@ impl<'a> FileLog<'a> {
             skipped: Vec::new(),
             broken: Vec::new(),
             entry: None,
+            folder: String::new(),
             line: None,
         }
     }
@@ -280,7 +283,7 @@ impl<'a> FileLog<'a> {
             RecordPiece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
-            RecordPiece::Turns { key, turns } => self.turns(key, turns, place),
+            RecordPiece::Turns { key, turns } => self.turns(&key, turns, place),
             RecordPiece::Snapshot { key, turns } => self.snapshot(key, turns, place),
             RecordPiece::Part { key, turn, is_answer: false } => {
                 self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
@@ -314,11 +317,12 @@ impl<'a> FileLog<'a> {
                 "the message is not what it was in the state before, so that the prompt cache is lost",
             );
         }
-        self.turns(key, turns.into_iter().skip(length).collect(), place);
+        self.turns(&key, turns.into_iter().skip(length).collect(), place);
     }
 
     /// The next messages of a conversation.
-    fn turns(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
+    fn turns(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
+        let key = [&*self.folder, key].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let conversation = (!key.is_empty()).then(|| key.clone());
         let thread = self.threads.entry(key).or_insert_with(LoggedThread::from_the_middle);
         self.output.summary.judge("message", turns.len());
