@@ -284,7 +284,7 @@ impl<'a> FileLog<'a> {
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
             RecordPiece::Turns { key, turns } => self.turns(&key, turns, place),
-            RecordPiece::Snapshot { key, turns } => self.snapshot(key, turns, place),
+            RecordPiece::Snapshot { key, turns } => self.snapshot(&key, turns, place),
             RecordPiece::Part { key, turn, is_answer: false } => {
                 self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
             }
@@ -299,8 +299,8 @@ impl<'a> FileLog<'a> {
     }
 
     /// All messages of a conversation until now.
-    fn snapshot(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
-        let known = self.snapshots.entry(key.clone()).or_default();
+    fn snapshot(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
+        let known = self.snapshots.entry(key.to_owned()).or_default();
         let now: Vec<u64> = turns.iter().map(|turn| hash(&turn.message.to_string())).collect();
         let common = known.iter().zip(&now).take_while(|(one, other)| one == other).count();
         let changed = (common < known.len() && common < now.len()).then_some(common);
@@ -310,14 +310,14 @@ impl<'a> FileLog<'a> {
         }
         if let Some(position) = changed {
             let element = Some(Element { kind: "message", number: position + 1 });
-            let place = Place { element, conversation: Some(key.clone()), ..place.clone() };
+            let place = Place { element, conversation: Some(key.to_owned()), ..place.clone() };
             self.found(
                 "LOG-PREFIX",
                 place,
                 "the message is not what it was in the state before, so that the prompt cache is lost",
             );
         }
-        self.turns(&key, turns.into_iter().skip(length).collect(), place);
+        self.turns(key, turns.into_iter().skip(length).collect(), place);
     }
 
     /// The next messages of a conversation.
