@@ -8,9 +8,9 @@ use super::log::FileLog;
 use super::options::CheckOptions;
 use super::records::Records;
 use super::rules::finding;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads a file to its end, whatever it is, and hands on everything that is wrong, as soon as it is found.
 ///
@@ -68,6 +68,59 @@ pub fn check_file(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> i
     let mut log = FileLog::new(*options, sink);
     let read = log.database(Box::new(file), written_ahead);
     log.end(read, None)
+}
+
+/// The same for a folder as one log, in the order of its files' names, numbers by their value: some programs write a file for each message.
+/// Each place has the file's path in the folder as its entry.
+///
+/// # Errors
+///
+/// When a folder or a file in it cannot be read.
+pub fn check_folder(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> io::Result<Summary> {
+    let mut files = Vec::new();
+    collect(path, &mut files)?;
+    files.sort_by_key(|file| by_numbers(&file.to_string_lossy()));
+    let mut log = FileLog::new(*options, sink);
+    for file in files {
+        let inside = file.strip_prefix(path).unwrap_or(&file);
+        log.entry = Some(inside.display().to_string());
+        log.folder = inside.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+        let (input, _) = input::unpack(Box::new(File::open(&file)?))?;
+        log.records(Records::new(input))?;
+    }
+    log.end(Ok(()), None)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()? {
+            kind if kind.is_dir() => collect(&entry.path(), files)?,
+            kind if kind.is_file() => files.push(entry.path()),
+            // A link may lead anywhere, and a pipe may never end.
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A name with its numbers apart, so that `message_10` comes behind `message_9`.
+fn by_numbers(name: &str) -> Vec<(String, u64)> {
+    let mut parts = vec![(String::new(), 0_u64)];
+    let mut was_digit = false;
+    for character in name.chars() {
+        if was_digit && !character.is_ascii_digit() {
+            parts.push((String::new(), 0));
+        }
+        was_digit = character.is_ascii_digit();
+        if let Some((text, number)) = parts.last_mut() {
+            match character.to_digit(10) {
+                Some(digit) => *number = number.saturating_mul(10).saturating_add(digit.into()),
+                None => text.push(character),
+            }
+        }
+    }
+    parts
 }
 
 /// The same for bytes that are there already: for bindings, which have no files.

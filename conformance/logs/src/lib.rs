@@ -57,6 +57,6 @@ mod rules;
 mod scan;
 mod thread;
 
-pub use check::{check, check_bytes, check_file};
+pub use check::{check, check_bytes, check_file, check_folder};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};
 pub use options::CheckOptions;

@@ -44,6 +44,8 @@ pub(super) struct FileLog<'a> {
     broken: Vec<Place>,
     /// The part of a container that is being read.
     pub(super) entry: Option<String>,
+    /// The folder of that part, in a log that is a folder: its conversations are its own.
+    pub(super) folder: String,
     /// Where reading has ended.
     line: Option<usize>,
 }
@@ -63,6 +65,7 @@ impl<'a> FileLog<'a> {
             skipped: Vec::new(),
             broken: Vec::new(),
             entry: None,
+            folder: String::new(),
             line: None,
         }
     }
@@ -280,8 +283,8 @@ impl<'a> FileLog<'a> {
             RecordPiece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
-            RecordPiece::Turns { key, turns } => self.turns(key, turns, place),
-            RecordPiece::Snapshot { key, turns } => self.snapshot(key, turns, place),
+            RecordPiece::Turns { key, turns } => self.turns(&key, turns, place),
+            RecordPiece::Snapshot { key, turns } => self.snapshot(&key, turns, place),
             RecordPiece::Part { key, turn, is_answer: false } => {
                 self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
             }
@@ -296,8 +299,8 @@ impl<'a> FileLog<'a> {
     }
 
     /// All messages of a conversation until now.
-    fn snapshot(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
-        let known = self.snapshots.entry(key.clone()).or_default();
+    fn snapshot(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
+        let known = self.snapshots.entry(key.to_owned()).or_default();
         let now: Vec<u64> = turns.iter().map(|turn| hash(&turn.message.to_string())).collect();
         let common = known.iter().zip(&now).take_while(|(one, other)| one == other).count();
         let changed = (common < known.len() && common < now.len()).then_some(common);
@@ -307,7 +310,7 @@ impl<'a> FileLog<'a> {
         }
         if let Some(position) = changed {
             let element = Some(Element { kind: "message", number: position + 1 });
-            let place = Place { element, conversation: Some(key.clone()), ..place.clone() };
+            let place = Place { element, conversation: Some(key.to_owned()), ..place.clone() };
             self.found(
                 "LOG-PREFIX",
                 place,
@@ -318,7 +321,8 @@ impl<'a> FileLog<'a> {
     }
 
     /// The next messages of a conversation.
-    fn turns(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
+    fn turns(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
+        let key = [&*self.folder, key].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let conversation = (!key.is_empty()).then(|| key.clone());
         let thread = self.threads.entry(key).or_insert_with(LoggedThread::from_the_middle);
         self.output.summary.judge("message", turns.len());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use threadspec_logs::{CheckOptions, Level, Report, check_bytes};
+use threadspec_logs::{CheckOptions, Level, Report, check_bytes, check_folder};
 
 /// The files of a form whose names begin so.
 fn files(folder: &Path, start: &str) -> io::Result<Vec<PathBuf>> {
@@ -10,8 +10,7 @@ fn files(folder: &Path, start: &str) -> io::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let is_so = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
-        // Where each message is a file of its own, the log is a folder.
-        found.extend((is_so && path.is_file()).then_some(path));
+        found.extend(is_so.then_some(path));
     }
     found.sort();
     Ok(found)
@@ -30,6 +29,12 @@ fn forms() -> io::Result<Vec<PathBuf>> {
 }
 
 fn report(path: &Path) -> io::Result<Report> {
+    // Where each message is a file of its own, the log is a folder.
+    if path.is_dir() {
+        let mut report = Report::default();
+        report.summary = check_folder(path, &CheckOptions::default(), &mut report)?;
+        return Ok(report);
+    }
     Ok(check_bytes(&fs::read(path)?, &CheckOptions::default()))
 }
 

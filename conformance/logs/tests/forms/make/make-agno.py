@@ -4,7 +4,7 @@
 # [tool.uv]
 # exclude-newer = "2026-11-25T00:00:00Z"
 # ///
-"""Agno's session store: the rows of `SqliteDb`, with both conversations as sessions of their own, and the same as `JsonDb`."""
+"""Agno's session store: the rows of `SqliteDb`, with both conversations as sessions of their own."""
 
 import base64
 import tempfile
@@ -12,11 +12,10 @@ from pathlib import Path
 
 import story
 from agno.agent import Agent
-from agno.db.json import JsonDb
 from agno.db.sqlite import SqliteDb
 from agno.media import Image
 from agno.models.openai import OpenAIChat
-from out import source, write, write_database
+from out import source, write_database
 
 
 def get_weather(city: str, station: str = "") -> str:
@@ -32,13 +31,9 @@ def converse(db):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    converse(JsonDb(db_path=folder))
-    for file in Path(folder).glob("*runs*.json"):
-        write("agno-json", "clean.json", file.read_text())
     path = Path(folder) / "agno.sqlite"
     db = SqliteDb(db_file=str(path))
     converse(db)
     db.db_engine.dispose()
     write_database("agno-sqlite", path)
-source("agno-json", "The file of runs of Agno's `JsonDb` after both conversations.", "agno", "openai", script="make-agno.py")
 source("agno-sqlite", "The database of Agno's `SqliteDb` after both conversations.", "agno", "openai", script="make-agno.py")

@@ -20,7 +20,7 @@ with programs.project() as (work, home):
     records = []
     for line in programs.without_machine(session.read_text(), work, home).splitlines():
         record = json.loads(line)
-        records.append(record if record["type"] in ("user", "assistant") else programs.shortened(record))
+        records.append(record if record["type"] in ("user", "assistant") else programs.shortened(record, 100, 6))
     write("claude-code", "clean.jsonl", records)
     version = programs.run(home, "claude", "--version").split()[0]
 source("claude-code", __doc__ + "\n\nTexts and lists that are no part of the conversation (system prompt, tools) are cut.", versions={"@anthropic-ai/claude-code": version})

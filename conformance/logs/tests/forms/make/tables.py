@@ -181,4 +181,11 @@ TABLES = {
             ("call-gone", "orphan", "json_remove(run_data, '$.messages[2].tool_calls[0]')"),
         )
     ],
+    # The requests of the steps stand in `query`, the history once more behind them.
+    "swe-agent": [
+        ("clean.traj", "unanswered", "answered", ("drop", at("OBSERVATION:\nhello", 0), 2)),
+        ("clean.traj", "orphan", "orphan", ("replace", at("call_files_3", 2, under="/history"), "call_files_9"), ("replace", at("call_files_3", 2, under="/trajectory"), "call_files_9")),
+        ("clean.traj", "repeated-result", "repeated", ("repeat", at("No such file", 1, under="/history"), 2)),
+        ("clean.traj", "changed-result", "prefix", ("replace", at("OBSERVATION:\nhello", 1, under="/trajectory/3"), "OBSERVATION:\nhullo")),
+    ],
 }
