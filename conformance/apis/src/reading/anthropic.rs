@@ -17,6 +17,7 @@ struct MessageForm {
     model: Option<String>,
     content: Option<Vec<BlockForm>>,
     stop_reason: Option<String>,
+    stop_details: Option<StopDetailsForm>,
     usage: Option<MessageUsageForm>,
 }
 
@@ -101,6 +102,14 @@ enum BlockDelta {
 #[serde(default)]
 struct StopForm {
     stop_reason: Option<String>,
+    stop_details: Option<StopDetailsForm>,
+}
+
+/// Why the model refused.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StopDetailsForm {
+    explanation: Option<String>,
 }
 
 /// A plain answer.
@@ -147,7 +156,7 @@ impl AnthropicStream {
             MessageEvent::ContentBlockDelta { index, delta } => self.delta(index, delta),
             MessageEvent::ContentBlockStop { index } => self.close(index),
             MessageEvent::MessageDelta { delta, usage } => {
-                self.finish = delta.stop_reason.map(|reason| Finish::of_name(&reason)).or(self.finish.take());
+                self.stop(delta);
                 self.count(usage.unwrap_or_default());
             }
             MessageEvent::MessageStop => self.has_stopped = true,
@@ -170,8 +179,14 @@ impl AnthropicStream {
     fn begin(&mut self, message: MessageForm) {
         self.answer.id = message.id.unwrap_or_default();
         self.answer.model = message.model.unwrap_or_default();
-        self.finish = message.stop_reason.map(|reason| Finish::of_name(&reason));
+        self.stop(StopForm { stop_reason: message.stop_reason, stop_details: message.stop_details });
         self.count(message.usage.unwrap_or_default());
+    }
+
+    fn stop(&mut self, stop: StopForm) {
+        self.finish = stop.stop_reason.map(|reason| Finish::of_name(&reason)).or(self.finish.take());
+        let explanation = stop.stop_details.and_then(|details| details.explanation).filter(|text| !text.is_empty());
+        self.answer.refusal = explanation.or(self.answer.refusal.take());
     }
 
     /// Later numbers replace earlier ones.

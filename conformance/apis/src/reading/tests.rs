@@ -391,3 +391,28 @@ fn what_is_no_answer_is_refused() {
         assert!(error.to_string().starts_with("an event of the stream cannot be read: EOF"), "{error}");
     }
 }
+
+#[test]
+fn a_message_says_why_the_model_refused() {
+    let details = json!({"type": "refusal", "category": null, "explanation": "I cannot help with that."});
+    let plain = json!({"type": "message", "content": [], "stop_reason": "refusal", "stop_details": details});
+    let read = read_answer(Api::Anthropic, &plain).expect("a message");
+    assert_eq!(
+        (read.answer.refusal.as_deref(), &read.answer.finish),
+        (Some("I cannot help with that."), &Finish::Refusal)
+    );
+    let events = [
+        (
+            "message_start",
+            json!({"type": "message_start", "message": {"content": [], "stop_reason": null, "stop_details": null}}),
+        ),
+        (
+            "message_delta",
+            json!({"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": details}}),
+        ),
+        ("message_stop", json!({"type": "message_stop"})),
+    ];
+    let bytes: Vec<u8> =
+        events.iter().flat_map(|(name, data)| sse::event(Some(name), &data.to_string(), false)).collect();
+    assert_eq!(read_bytes(Api::Anthropic, &bytes, usize::MAX).answer.refusal, read.answer.refusal);
+}
