@@ -38,10 +38,9 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
         HeardForm::Plain { .. } => {}
         HeardForm::Stream(stream) => {
             let is_told = matches!(stream.read.end, AnswerEnd::Failed(_));
-            // A chat ends with `[DONE]`, with or without a reason.
-            let ends = stream.read.has_ended() || stream.is_done;
-            if ends && !is_told && stream.error.is_none() {
-                let word = if stream.read.has_ended() { stream.read.answer.finish.name(answer.api) } else { "[DONE]" };
+            // A chat without a reason has no end: OpenAI's SDKs read it alike with `[DONE]` and without.
+            if stream.read.has_ended() && !is_told && stream.error.is_none() {
+                let word = stream.read.answer.finish.name(answer.api);
                 let half = stream.read.whole_calls.iter().filter(|is_whole| !**is_whole).count();
                 let calls = if half > 0 { ", with a call that is not whole" } else { "" };
                 let what =

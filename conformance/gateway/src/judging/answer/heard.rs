@@ -38,8 +38,6 @@ pub(super) struct HeardStream {
     pub(super) error: Option<String>,
     /// Whether an event began that has no end.
     pub(super) has_rest: bool,
-    /// Whether `[DONE]` came (openai-chat).
-    pub(super) is_done: bool,
 }
 
 impl ClientHeard {
@@ -81,9 +79,14 @@ impl HeardStream {
         let mut parser = SseParser::default();
         let events = parser.push(bytes);
         let mut reader = AnswerReader::new(api);
-        // SDKs go no further than an event that they cannot read.
-        let error = events.iter().find_map(|event| reader.push(event).err()).map(|error| error.to_string());
-        let is_done = api == Api::OpenAiChat && events.iter().any(|event| event.data.trim() == "[DONE]");
-        Self { read: reader.said(), error, has_rest: !parser.is_between_events(), is_done, events }
+        // SDKs go no further than an event that they cannot read, and `[DONE]` is none that they read.
+        let read = events.iter().filter(|event| !is_done(event));
+        let error = read.into_iter().find_map(|event| reader.push(event).err()).map(|error| error.to_string());
+        Self { read: reader.said(), error, has_rest: !parser.is_between_events(), events }
     }
+}
+
+/// Whether an event is the last line of a chat's stream, which gateways write behind streams of other APIs, too.
+pub(super) fn is_done(event: &SseEvent) -> bool {
+    event.data.trim() == "[DONE]"
 }

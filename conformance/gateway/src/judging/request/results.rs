@@ -3,15 +3,17 @@
 
 use super::calls::CallPairs;
 use super::ids::EqualIds;
+use super::media::is_same_image;
 use super::texts::start;
-use super::thread::{ComparedResult, ComparedThread};
+use super::thread::{ComparedImage, ComparedResult, ComparedThread};
 use super::{RequestPair, Spot};
 use crate::shown::{self, differing, quoted};
 use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec::surrogates::{has_marks, without_marks};
 use threadspec_golden::clause;
-use threadspec_judge::universal::halves::arrived;
+use threadspec_judge::universal::{halves::arrived, value};
+use threadspec_provider::WireLevel;
 
 const CLAUSE: &str = clause::GATE_RESULT;
 /// How long a prefix may be that tells a failure.
@@ -111,16 +113,31 @@ fn compare_all(
                 pair.must(clause::GATE_IDS, what, spots.0, spots.1);
             }
             Some(_) => {}
-            None => changed(pair, sent, arrived),
+            None => {
+                let level = if is_label(ours, theirs, one, arrived) { WireLevel::Note } else { WireLevel::Must };
+                changed(pair, level, sent, arrived);
+            }
         }
     }
+}
+
+/// Whether what arrives in a result stands for images, since the result was nothing else and they could not stay in it. JSON is what became of
+/// its parts.
+fn is_label(ours: &ComparedThread<'_>, theirs: &ComparedThread<'_>, one: usize, arrived: &ComparedResult<'_>) -> bool {
+    let is_behind = |image: &ComparedImage<'_>| {
+        theirs.images.iter().any(|other| other.result.is_none() && is_same_image(image.data, other.data))
+    };
+    let mut images = ours.images.iter().filter(|image| image.result == Some(one)).peekable();
+    let has_text = ours.results[one].texts().iter().any(|text| !text.is_empty());
+    let is_json = value::read(&arrived.texts().concat()).is_ok();
+    !has_text && !is_json && images.peek().is_some() && images.all(is_behind)
 }
 
 fn spot<'s>(result: &ComparedResult<'s>) -> Spot<'s> {
     Spot::new(&result.answer.place, "")
 }
 
-fn changed(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) {
+fn changed(pair: &mut RequestPair<'_, '_>, level: WireLevel, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) {
     let id = without_marks(sent.id()).into_owned();
     let (one, other) = (sent.texts().concat(), arrived.texts().concat());
     let [was, is] = differing(&without_marks(&one), &without_marks(&other));
@@ -128,12 +145,8 @@ fn changed(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arrived: &
         "the result of the call `{id}` ({}) was {was}, and arrives ({}) as {is}",
         sent.answer.place, arrived.answer.place
     );
-    pair.must(
-        CLAUSE,
-        what,
-        Spot::new(&sent.answer.place, start(&one)),
-        Spot::new(&arrived.answer.place, start(&other)),
-    );
+    let (here, there) = (Spot::new(&sent.answer.place, start(&one)), Spot::new(&arrived.answer.place, start(&other)));
+    pair.add(CLAUSE, level, what, here, there);
 }
 
 /// What is wrong with a result whose text is right.

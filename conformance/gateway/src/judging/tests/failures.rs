@@ -121,7 +121,7 @@ fn an_answer_that_broke_off_does_not_end_as_a_whole_one() {
         for (chunks, is_done, expected) in [
             (vec![begin(), call(), stop()], true, Some(clause::GATE_CUT)),
             (vec![begin(), stop()], true, Some(clause::GATE_CUT)),
-            (vec![begin()], true, Some(clause::GATE_CUT)),
+            (vec![begin()], true, None),
             (vec![begin()], false, None),
             (vec![begin(), failed()], false, None),
             (vec![begin(), failed()], true, None),

@@ -202,6 +202,16 @@ fn images_are_images_with_their_bytes() {
         let arrived = changed(&right, fault);
         assert_eq!(of_request(ANTHROPIC, &sent, CHAT, &arrived), [clause::GATE_MEDIA], "{arrived}");
     }
+    // A result that was an image alone may say where it went.
+    let alone = changed(&sent, |body| list(body)[2]["content"][1]["content"] = json!([image(data)]));
+    for (text, expected) in [("", None), ("[An image: see below]", None), ("[]", Some(clause::GATE_RESULT))] {
+        let arrived = changed(&right, |body| {
+            let result = list(body).iter_mut().find(|message| message["content"] == "r2").expect("a result");
+            result["content"] = text.into();
+        });
+        let found = of_request(ANTHROPIC, &alone, CHAT, &arrived);
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{text}");
+    }
 }
 
 #[test]

@@ -78,6 +78,20 @@ fn every_legal_shape_is_one() {
 }
 
 #[test]
+fn the_last_line_of_a_chat_may_stand_behind_other_streams() {
+    for api in [Api::OpenAiResponses, Api::Anthropic] {
+        let events = events(api, &StreamShape::default());
+        let mut done = events[0].clone();
+        (done.name, done.data) = (None, "[DONE]".to_owned());
+        let [mut behind, mut inside] = [events.clone(), events];
+        behind.push(done.clone());
+        inside.insert(1, done);
+        assert_eq!(musts(api, &behind, false), [""; 0], "{api}");
+        assert!(musts(api, &inside, false).iter().any(|what| what.contains("no JSON")), "{api}");
+    }
+}
+
+#[test]
 fn a_chat_needs_its_indexes_and_its_end() {
     let events = events(Api::OpenAiChat, &StreamShape::default());
     for (broken, expected) in [
