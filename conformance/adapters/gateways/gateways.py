@@ -70,6 +70,7 @@ class Pair:
     stream: bool
     model: str
     config: str
+    headers: tuple
 
     @property
     def mode(self):
@@ -97,7 +98,7 @@ class Pair:
         manifest, folder = self.gateway.manifest, f"examples/gateways/{self.gateway.name}"
         told = ["--provider", self.mode, "--client", self.client, "--through", manifest["through"]]
         told += ["--through-config", f"{folder}/{self.config}"] if self.config else []
-        for header in manifest.get("headers", {}).get(self.provider, []):
+        for header in self.headers:
             told += ["--through-header", header]
         told += ["--through-home"] if manifest.get("home") else []
         told += ["--through-key-env", manifest["keyEnv"]] if "keyEnv" in manifest else []
@@ -122,7 +123,8 @@ def pairs():
         for pair in gateway.manifest["pairs"]:
             for stream in False, True:
                 config = pair.get("config", gateway.manifest.get("config", ""))
-                found.append(Pair(gateway, pair["client"], pair["provider"], stream, pair["model"], config))
+                headers = pair.get("headers", gateway.manifest.get("headers", {}).get(pair["provider"], []))
+                found.append(Pair(gateway, pair["client"], pair["provider"], stream, pair["model"], config, tuple(headers)))
     return found
 
 
