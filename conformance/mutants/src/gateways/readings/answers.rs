@@ -283,17 +283,6 @@ fn streams() -> Vec<Planted> {
                 }
             }),
         ),
-        reading(
-            "cut-chats-that-end-with-done-and-no-reason",
-            TRANSLATING.from(CHAT).streams(),
-            |gateway: &mut TestGateway, _| {
-                gateway.seams.events = Some(Arc::new(|_, events| {
-                    for event in events.iter_mut().filter(|event| event.data["error"].is_object()) {
-                        *event = ClientEvent::new(None, "[DONE]".into());
-                    }
-                }));
-            },
-        ),
         reading("cut-streams-broken-off-without-an-event", TRANSLATING.streams(), |gateway: &mut TestGateway, _| {
             gateway.seams.events = Some(Arc::new(|_, events| {
                 events.retain(|event| !(event.data["error"].is_object() || event.data["type"] == "error"));

@@ -287,21 +287,6 @@ fn results_and_calls() -> Vec<Planted> {
                 }
             }),
         ),
-        planted(
-            "images-of-results-named-in-their-place",
-            TRANSLATING.from(&[Api::OpenAiResponses, Api::Anthropic]).to(CHAT),
-            plant::body(|_, body| {
-                let history = history(body);
-                for at in 1..history.len() {
-                    let is_image_alone =
-                        list(&history[at]["content"]).first().is_some_and(super::super::bodies::is_image);
-                    let is_empty = history[at - 1]["role"] == "tool" && history[at - 1]["content"] == "";
-                    if is_image_alone && is_empty {
-                        history[at - 1]["content"] = "[The tool returned an image: it follows]".into();
-                    }
-                }
-            }),
-        ),
         body("arguments-written-with-spaces", ALL.to(OPENAI), |body| {
             for call in calls(body) {
                 let read = serde_json::from_str::<Value>(text(call.args));
