@@ -1,6 +1,7 @@
 //! Every test that needs planted bugs, permitted readings or misbehaving processes, in one test program: linking is done once, and those
 //! that wait run beside those that compute. `cargo test -p threadspec-mutants --test all kill_matrix` runs those of one file.
 
+mod agents_through;
 mod engine;
 mod fuzz;
 mod fuzz_session;

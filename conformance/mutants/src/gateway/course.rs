@@ -4,6 +4,7 @@ use super::said::AnswerNews;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, ApiRequest, ModelAnswer};
 use threadspec_provider::client::ClientRequest;
@@ -46,6 +47,8 @@ pub(crate) struct Seams {
     pub(crate) sent: Seam<ClientRequest>,
     /// The requests that go upstream, of which the first one is answered.
     pub(crate) beside: Seam<Vec<ClientRequest>>,
+    /// Whether a request whose answer failed is sent again, and how.
+    pub(crate) again: Seam<TriedRequest>,
     /// An answer of the gateway's own in the place of a request: a status and a message.
     pub(crate) refusal: Seam<Option<ApiError>>,
     /// The head of the upstream's answer.
@@ -74,6 +77,21 @@ pub(crate) struct Seams {
     pub(crate) written: Seam<Vec<u8>>,
     /// Whether the client's answer ends as HTTP wants it.
     pub(crate) ended: Seam<bool>,
+}
+
+/// A request for the upstream whose answer failed.
+#[derive(Clone, Debug)]
+pub(crate) struct TriedRequest {
+    /// How often it was sent.
+    pub(crate) tries: usize,
+    pub(crate) status: u16,
+    /// Whether the answer had begun, and broke off.
+    pub(crate) has_begun: bool,
+    /// How long the upstream wants to be left alone.
+    pub(crate) wanted: Option<Duration>,
+    pub(crate) request: ClientRequest,
+    /// The pause after which it is sent again; `None` if it is not.
+    pub(crate) pause: Option<Duration>,
 }
 
 /// The head of an answer.

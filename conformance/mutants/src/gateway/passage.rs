@@ -1,16 +1,18 @@
 //! The answer of the upstream as one for the client, as it comes.
 
 use super::asking::bytes;
-use super::course::{AnswerHead, ClientEvent, ExchangeCourse, Seam, Seams, TestGateway, apply};
+use super::course::{AnswerHead, ClientEvent, ExchangeCourse, Seam, Seams, TestGateway, TriedRequest, apply};
 use super::names::GivenBackNames;
 use super::said::Told;
 use super::stream::{WritesEvents, error_event, writer};
+use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::sse::{self, SseParser};
 use threadspec_apis::{
     AnswerEnd, AnswerReader, ApiError, ApiRequest, Finish, ModelAnswer, ReadAnswer, json_text, read_answer,
 };
 use threadspec_judge::universal::value;
+use threadspec_provider::client::ClientRequest;
 
 /// What is to be sent to the client now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(crate) struct Passage {
     stream: Option<Box<StreamState>>,
     is_head_out: bool,
     is_over: bool,
+    /// How often the request was sent.
+    tries: usize,
 }
 
 /// A streamed answer under way.
@@ -55,7 +59,32 @@ impl Passage {
             stream: None,
             is_head_out: false,
             is_over: false,
+            tries: 1,
         }
+    }
+
+    /// Whether the request is sent again, since this came of it: an answer with this head, of which nothing was told yet, or which broke off.
+    /// Returns the pause before that.
+    pub(crate) fn again(&mut self, head: &AnswerHead, has_begun: bool, sent: &mut ClientRequest) -> Option<Duration> {
+        if head.status < 400 && !has_begun || self.is_over {
+            return None;
+        }
+        let number = |name: &str| head.header(name)?.parse::<f64>().ok();
+        let wanted = number("retry-after-ms").map(|ms| ms / 1e3).or_else(|| number("retry-after"));
+        let wanted = wanted.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let (tries, status, request) = (self.tries, head.status, sent.clone());
+        let mut tried = TriedRequest { tries, status, has_begun, wanted, request, pause: None };
+        apply(&self.gateway.seams.again, &mut self.course, &mut tried);
+        if tried.pause.is_some() {
+            (self.tries, *sent) = (tries + 1, tried.request);
+            // What came of the first one is forgotten, but for what the client has got.
+            self.body.clear();
+            if let Some(stream) = &mut self.stream {
+                (stream.parser, stream.reader) = (SseParser::default(), AnswerReader::new(self.gateway.upstream));
+                stream.told = Told::default();
+            }
+        }
+        tried.pause
     }
 
     /// The upstream cannot be reached, or nothing came of it that is HTTP.
@@ -63,8 +92,11 @@ impl Passage {
         self.failed(&ApiError { status: 502, ..ApiError::server_error(self.gateway.client) })
     }
 
-    /// The head of the upstream's answer.
+    /// The head of the upstream's answer; nobody is told that of a further one.
     pub(crate) fn head(&mut self, mut head: AnswerHead) -> Outgoing {
+        if self.is_head_out || self.stream.is_some() {
+            return Outgoing::default();
+        }
         apply(&self.gateway.seams.head, &mut self.course, &mut head);
         self.head = head.clone();
         if self.passes_bytes() {

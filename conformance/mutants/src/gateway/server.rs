@@ -124,7 +124,7 @@ async fn answer(shared: Rc<ServedGateway>, request: Request<Incoming>) -> Result
         body: collected(body).await.unwrap_or_default(),
     };
     let asked = shared.gateway.borrow_mut().ask(request);
-    let (sent, mut passage, beside) = match asked {
+    let (mut sent, mut passage, beside) = match asked {
         GatewayAsk::Answered(answer) => return Ok(response(answer, None)),
         GatewayAsk::Sent(sent, passage, beside) => (sent, passage, beside),
     };
@@ -132,15 +132,22 @@ async fn answer(shared: Rc<ServedGateway>, request: Request<Incoming>) -> Result
         let shared = Rc::clone(&shared);
         spawn_local(async move { drop(upstream(&shared, request).await) });
     }
-    let Some(upstream) = upstream(&shared, sent).await else {
-        let answer = passage.unreachable();
-        shared.gateway.borrow_mut().settle(&mut passage);
-        return Ok(response(answer, None));
+    let (head, incoming) = loop {
+        let Some(upstream) = upstream(&shared, sent.clone()).await else {
+            let answer = passage.unreachable();
+            shared.gateway.borrow_mut().settle(&mut passage);
+            return Ok(response(answer, None));
+        };
+        let (head, incoming) = upstream.into_parts();
+        let head = AnswerHead { status: head.status.as_u16(), headers: head.headers.iter().map(field).collect() };
+        match passage.again(&head, false, &mut sent) {
+            Some(pause) => tokio::time::sleep(pause).await,
+            None => break (head, incoming),
+        }
     };
-    let (head, incoming) = upstream.into_parts();
-    let head = AnswerHead { status: head.status.as_u16(), headers: head.headers.iter().map(field).collect() };
-    let first = passage.head(head);
-    let mut body = PassedBody { first: Bytes::new(), rest: Some(Rest { incoming, passage, shared, ending: None }) };
+    let first = passage.head(head.clone());
+    let rest = Rest { incoming, passage, shared, ending: None, head, sent, further: None };
+    let mut body = PassedBody { first: Bytes::new(), rest: Some(rest) };
     let mut answer = first;
     // The head for the client may be known only when something has come.
     while answer.head.is_none() && answer.is_whole.is_none() {
@@ -196,14 +203,37 @@ struct Rest {
     shared: Rc<ServedGateway>,
     /// Whether the client's answer has ended, and then whether as HTTP wants it.
     ending: Option<bool>,
+    /// The head of the upstream's answer, and the request that it answers.
+    head: AnswerHead,
+    sent: ClientRequest,
+    /// The answer to a request that is sent again.
+    further: Option<Pin<Box<dyn Future<Output = Option<Response<Incoming>>>>>>,
 }
 
 impl Rest {
     /// The next part for the client. What ends says so once.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outgoing> {
+        if let Some(further) = &mut self.further {
+            let further = ready!(further.as_mut().poll(context));
+            self.further = None;
+            if let Some(response) = further {
+                self.incoming = response.into_body();
+            }
+        }
         let outgoing = match ready!(Pin::new(&mut self.incoming).poll_frame(context)) {
             Some(Ok(frame)) => self.passage.data(frame.data_ref().map_or(&[][..], |data| data)),
-            Some(Err(_)) => self.passage.end(false),
+            Some(Err(_)) => match self.passage.again(&self.head, true, &mut self.sent) {
+                Some(pause) => {
+                    let (shared, sent) = (Rc::clone(&self.shared), self.sent.clone());
+                    self.further = Some(Box::pin(async move {
+                        tokio::time::sleep(pause).await;
+                        upstream(&shared, sent).await
+                    }));
+                    // It is asked for at once.
+                    Outgoing::default()
+                }
+                None => self.passage.end(false),
+            },
             None => self.passage.end(true),
         };
         if outgoing.is_whole.is_some() {

@@ -12,19 +12,28 @@ pub(crate) struct Through<E> {
 
 impl<E: Exchange> Exchange for Through<E> {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
-        let (sent, mut passage, beside) = match self.gateway.ask(request.clone()) {
+        let (mut sent, mut passage, beside) = match self.gateway.ask(request.clone()) {
             GatewayAsk::Answered(answer) => return heard(vec![answer]),
             GatewayAsk::Sent(sent, passage, beside) => (sent, passage, beside),
         };
         let mut parts = Vec::new();
-        match self.upstream.exchange(&sent) {
-            None => parts.push(passage.unreachable()),
-            Some(response) => {
-                let ClientResponse { status, headers, pieces, is_whole } = response;
-                parts.push(passage.head(AnswerHead { status, headers }));
+        loop {
+            let Some(ClientResponse { status, headers, pieces, is_whole }) = self.upstream.exchange(&sent) else {
+                parts.push(passage.unreachable());
+                break;
+            };
+            let head = AnswerHead { status, headers };
+            let mut again = passage.again(&head, false, &mut sent);
+            if again.is_none() {
+                parts.push(passage.head(head.clone()));
                 parts.extend(pieces.iter().map(|piece| passage.data(piece)));
-                parts.push(passage.end(is_whole));
+                again = if is_whole { None } else { passage.again(&head, true, &mut sent) };
             }
+            let Some(pause) = again else {
+                parts.push(passage.end(is_whole));
+                break;
+            };
+            self.upstream.wait(pause);
         }
         self.gateway.settle(&mut passage);
         beside.iter().for_each(|request| drop(self.upstream.exchange(request)));

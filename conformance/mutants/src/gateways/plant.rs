@@ -1,6 +1,6 @@
 //! How bugs and readings are planted in a gateway.
 
-use crate::gateway::course::{ClientEvent, ExchangeCourse, TestGateway};
+use crate::gateway::course::{ClientEvent, ExchangeCourse, TestGateway, TriedRequest};
 use crate::gateway::places::{Places, ShowsWhen};
 use crate::gateway::said::AnswerNews;
 use crate::planted::{Kind, OnGateway, Planted};
@@ -129,6 +129,11 @@ pub(super) fn sent(
     change: impl Fn(&mut ExchangeCourse, &mut threadspec_provider::client::ClientRequest) + Copy + Send + Sync + 'static,
 ) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.sent = seam(shows, change))
+}
+
+/// Sends requests again whose answers failed.
+pub(super) fn again(change: impl Fn(&mut ExchangeCourse, &mut TriedRequest) + Copy + Send + Sync + 'static) -> Plant {
+    Box::new(move |gateway, shows| gateway.seams.again = seam(shows, change))
 }
 
 /// Changes bytes of the upstream's answer as they come.

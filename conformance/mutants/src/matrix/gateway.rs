@@ -1,6 +1,7 @@
 //! The kill matrix of gateways: everything that is planted in the test gateways, between each pair of APIs and in each mode in which it shows.
 
 use super::universal::size;
+use super::wire;
 use crate::Error;
 use crate::catalogue::all;
 use crate::gateway::Between;
@@ -12,12 +13,20 @@ use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Judgement;
 
+/// Of the cases of agents, each bug and reading is put to one in so many, where the cases of its clauses must suffice; a prime.
+const EVERY: usize = 23;
+
 /// The cases that are put to gateways: those that are about nothing else, the smaller ones first.
 pub(super) fn cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     let is_one = |case: &&Case| case.needs_gateway() && case.is_in(JudgeProfile::Universal);
     let mut cases: Vec<&Case> = cases.iter().copied().filter(is_one).collect();
     cases.sort_by_cached_key(|case| size(case));
     cases
+}
+
+/// The cases that are put to agents, which go through gateways as well: those of usual size.
+pub(super) fn agent_cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
+    wire::cases(cases).into_iter().filter(|case| !case.is_row() && !case.is_template).collect()
 }
 
 /// Everything that is planted in gateways, with where it shows.
@@ -43,15 +52,50 @@ pub(super) fn broken<'a>(cases: &[&'a Case]) -> Result<Vec<(&'a Case, Between, J
 }
 
 /// Tries every `step`-th bug and reading wherever it shows; where the cases of its clauses must suffice, in one of these places, by turns.
-pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection, step: usize) -> Vec<Trial<'a>> {
+/// Of the cases of agents, each trial gets some, by turns; with every case, all.
+pub(super) fn trials<'a>(
+    corpus: &Corpus,
+    (cases, of_agents): (&[&'a Case], &[&'a Case]),
+    selection: Selection,
+    step: usize,
+) -> Vec<Trial<'a>> {
     let places = planted().enumerate().step_by(step).flat_map(|(turn, (planted, on_gateway))| {
         let all: Vec<Between> = on_gateway.places.each().collect();
         let chosen = if selection == Selection::EveryCase { all } else { vec![all[turn % all.len()]] };
-        chosen.into_iter().map(move |between| (planted, on_gateway, between))
+        chosen.into_iter().map(move |between| (turn, planted, on_gateway, between))
     });
-    let places: Vec<(&Planted, OnGateway, Between)> = places.collect();
+    let places: Vec<(usize, &Planted, OnGateway, Between)> = places.collect();
     let tried = places.into_par_iter();
-    tried.map(|(planted, on_gateway, at)| trial(planted, on_gateway.neglects, at, cases, corpus, selection)).collect()
+    tried
+        .map(|(turn, planted, on_gateway, at)| {
+            let mut trial = trial(planted, on_gateway.neglects, at, cases, corpus, selection);
+            let every = if selection == Selection::EveryCase { 1 } else { EVERY };
+            let agents = of_agents.iter().copied().skip(turn % every).step_by(every);
+            put_agents(&mut trial, planted, on_gateway.neglects, at, agents);
+            trial
+        })
+        .collect()
+}
+
+/// Has an agent that is right ask through the gateway: whatever the gateway does, it is never the agent's fault.
+fn put_agents<'a>(
+    trial: &mut Trial<'a>,
+    planted: &'static Planted,
+    neglects: &[&str],
+    between: Between,
+    cases: impl Iterator<Item = &'a Case>,
+) {
+    let mut testee = ThroughTestGateway::new(Some(planted), between);
+    let is_of_gateways = |clause: &&str| clause.starts_with("GATE-") || clause.starts_with("WIRE-");
+    for case in cases.filter(|case| case.is_for(between.upstream, between.stream)) {
+        let Some(failure) = failure(&mut testee, case, JudgeProfile::Universal, &Expected::new()) else { continue };
+        let is_neglected = failure.broken.iter().all(|clause| neglects.contains(clause));
+        if planted.is_reading() && !(is_neglected && !failure.broken.is_empty()) {
+            trial.troubles.push(format!("is right, but fails {}: {}", case.id, failure.note));
+        } else if !planted.is_reading() && !failure.broken.iter().all(is_of_gateways) {
+            trial.troubles.push(format!("is the gateway's fault alone, but fails {}: {}", case.id, failure.note));
+        }
+    }
 }
 
 /// One gateway gets all cases, as it would in a run: a bug that needs an earlier run shows.

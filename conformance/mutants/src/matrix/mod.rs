@@ -30,7 +30,8 @@ pub struct Matrix<'a> {
     pub trials: Vec<Trial<'a>>,
     /// The cases that fail without any bug.
     pub broken: Vec<&'a Case>,
-    cases: &'a [&'a Case],
+    /// Those that must catch something.
+    cases: Vec<&'a Case>,
     selection: Selection,
 }
 
@@ -52,7 +53,8 @@ impl<'a> Matrix<'a> {
         let of_sessions = session::cases(cases);
         let of_gateways = gateway::cases(cases);
         let mut broken = universal::broken(cases);
-        broken.extend(gateway::broken(&of_gateways)?.into_iter().map(|(case, ..)| case));
+        let through = [&of_gateways[..], &gateway::agent_cases(cases)].concat();
+        broken.extend(gateway::broken(&through)?.into_iter().map(|(case, ..)| case));
         broken.extend(session::broken(&of_sessions).into_iter().map(|(case, _)| case));
         broken.extend(wire::broken(&over_wire, |_| true)?.into_iter().map(|(case, _)| case));
         let mut expected: HashMap<JudgeProfile, Expected<'_>> = HashMap::new();
@@ -83,7 +85,7 @@ impl<'a> Matrix<'a> {
                             universal::trials(corpus, cases, selection),
                             wire::trials(corpus, &over_wire, selection),
                             session::trials(corpus, &of_sessions, selection, 1),
-                            gateway::trials(corpus, &of_gateways, selection, 1),
+                            gateway::trials(corpus, (&of_gateways, &gateway::agent_cases(cases)), selection, 1),
                         ]
                         .concat()
                     },
@@ -98,7 +100,7 @@ impl<'a> Matrix<'a> {
             let misbehaviours = misbehaviours.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
             [bugs, readings, agents, misbehaviours].concat()
         });
-        Ok(Self { trials, broken, cases, selection })
+        Ok(Self { trials, broken, cases: cases.to_vec(), selection })
     }
 
     /// The part of the matrix that is over the wire.
@@ -111,6 +113,7 @@ impl<'a> Matrix<'a> {
         let is_put = if selection == Selection::EveryCase { |_: &Case| true } else { Case::needs_wire };
         let broken = wire::broken(&over_wire, is_put)?.into_iter().map(|(case, _)| case).collect();
         let trials = workers()?.install(|| wire::trials(corpus, &over_wire, selection));
+        let cases = over_wire.into_iter().filter(|case| case.needs_wire()).collect();
         Ok(Self { trials, broken, cases, selection })
     }
 
@@ -137,7 +140,7 @@ impl<'a> Matrix<'a> {
         let of_sessions = session::cases(cases);
         let broken = session::broken(&of_sessions).into_iter().map(|(case, _)| case).collect();
         let trials = workers()?.install(|| session::trials(corpus, &of_sessions, selection, step));
-        Ok(Self { trials, broken, cases, selection })
+        Ok(Self { trials, broken, cases: of_sessions, selection })
     }
 
     /// The part of the matrix that is about gateways.
@@ -161,7 +164,8 @@ impl<'a> Matrix<'a> {
         step: usize,
     ) -> Result<Self, Error> {
         let of_gateways = gateway::cases(cases);
-        let failed = gateway::broken(&of_gateways)?;
+        let of_agents: Vec<&Case> = gateway::agent_cases(cases).into_iter().step_by(step).collect();
+        let failed = gateway::broken(&[&of_gateways[..], &of_agents].concat())?;
         let broken = failed.iter().map(|(case, ..)| *case).collect();
         let sound = failed.into_iter().map(|(case, between, failure)| {
             let trouble = format!("is sound, but fails {}: {}", case.id, failure.note);
@@ -169,8 +173,8 @@ impl<'a> Matrix<'a> {
             Trial { between: Some(between), troubles: vec![trouble], failed: vec![case], ..trial }
         });
         let sound: Vec<Trial<'a>> = sound.collect();
-        let tried = workers()?.install(|| gateway::trials(corpus, &of_gateways, selection, step));
-        Ok(Self { trials: [sound, tried].concat(), broken, cases, selection })
+        let tried = workers()?.install(|| gateway::trials(corpus, (&of_gateways, &of_agents), selection, step));
+        Ok(Self { trials: [sound, tried].concat(), broken, cases: of_gateways, selection })
     }
 
     /// What is wrong with the corpus, as the matrix shows it.

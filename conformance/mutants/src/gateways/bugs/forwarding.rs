@@ -2,7 +2,7 @@
 
 use super::super::bodies::{Who, history, on_texts, tools};
 use super::super::plant::{body, bugs as each, refusing, sent};
-use super::ALWAYS;
+use super::{ALWAYS, WITH_CALLS};
 use crate::gateway::places::ALL;
 use crate::planted::Planted;
 use serde_json::Value;
@@ -92,7 +92,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             "sent-twice",
             FORWARD,
             ALL,
-            ALWAYS,
+            WITH_CALLS,
             Box::new(|gateway, shows| {
                 gateway.seams.beside = Some(Arc::new(move |course, requests| {
                     if shows.holds(course) {

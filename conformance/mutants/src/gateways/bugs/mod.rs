@@ -6,6 +6,7 @@ mod failures;
 mod forwarding;
 mod options;
 mod proxies;
+mod retries;
 mod streams;
 mod texts;
 
@@ -39,6 +40,7 @@ pub(super) fn all() -> Vec<Planted> {
         forwarding::bugs(),
         answers::bugs(),
         proxies::bugs(),
+        retries::bugs(),
         streams::bugs(),
         failures::bugs(),
     ];

@@ -9,6 +9,7 @@ use crate::planted::Planted;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use threadspec_golden::clause;
 
 pub(super) fn readings() -> Vec<Planted> {
@@ -347,6 +348,23 @@ fn failures() -> Vec<Planted> {
                 if error.headers.iter().any(|(name, _)| *name == "retry-after-ms") {
                     error.headers.retain(|(name, _)| *name != "retry-after");
                 }
+            }),
+        ),
+        reading(
+            "failures-asked-again-as-they-were",
+            ALL,
+            plant::again(|_, tried| {
+                let may_pass = !tried.has_begun && (tried.status >= 500 || matches!(tried.status, 408 | 409 | 429));
+                let pause = tried.wanted.unwrap_or(Duration::from_millis(100 << tried.tries));
+                tried.pause = (may_pass && tried.tries < 3).then_some(pause);
+            }),
+        ),
+        reading(
+            "broken-off-answers-asked-again-before-they-are-told",
+            TRANSLATING.plain(),
+            plant::again(|_, tried| {
+                let pause = Duration::from_millis(100 << tried.tries);
+                tried.pause = (tried.has_begun && tried.tries < 3).then_some(pause);
             }),
         ),
         reading(
