@@ -22,6 +22,8 @@ pub(super) struct Decisions {
     pub(super) taken: Vec<CallPlace>,
     /// Whether every pending call is decided on.
     pub(super) is_complete: bool,
+    /// Whether one is on a call that was never said, since the run that was to say it was refused.
+    pub(super) has_unsaid: bool,
 }
 
 impl Judging<'_> {
@@ -50,6 +52,7 @@ impl Judging<'_> {
                 found.late.push(place);
                 continue;
             }
+            found.has_unsaid |= !self.thread.calls().any(|(_, call)| call.said.id == *id);
             // One that was never shown as pending, as its run was cut, may be taken all the same.
             let open = self.thread.calls().rev().find(|(_, call)| {
                 call.said.id == *id && call.is_guarded && call.decision.is_none() && call.answer.is_none()

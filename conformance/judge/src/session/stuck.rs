@@ -70,6 +70,10 @@ impl Judging<'_> {
                         "{at}: decisions are refused{words}; the hello does not say that what waits is saved when a run is cut off"
                     ));
                 }
+                // What no call of this thread waits for may be refused, and the rest with it.
+                if refused && decisions.has_unsaid {
+                    return;
+                }
                 let is_due = decisions.is_complete;
                 if refused && is_due {
                     let clause = if approvals.values().any(|ruling| matches!(ruling, Approval::Approved { .. })) {
@@ -189,9 +193,10 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether calls were pending when a run began, so that it is no matter of a cut.
+    /// Whether calls were pending when a run began, so that it is no matter of a cut. Where what a cut run began with need not be saved, they wait
+    /// again behind it.
     fn waited(&self, run: usize) -> bool {
-        let pending = run.checked_sub(1).and_then(|before| self.records[before].pending.as_ref());
-        pending.is_some_and(|ids| !ids.is_empty())
+        let waits = |run: usize| self.records[run].pending.as_ref().is_some_and(|ids| !ids.is_empty());
+        run.checked_sub(1).is_some_and(waits) || self.abilities.session.saves != Saves::Call && waits(run)
     }
 }

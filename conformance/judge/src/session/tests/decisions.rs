@@ -85,6 +85,27 @@ fn complete_decisions_are_not_refused() {
 }
 
 #[test]
+fn decisions_on_a_call_of_a_refused_run_may_be_refused() {
+    let decide = json!({"p1": {"approve": true}, "p2": {"approve": false}});
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p1"])]},
+        {"message": "Wait", "model": [turn("", &["p2"])]},
+        {"decisions": decide, "model": [{"content": "Done."}]},
+    ]));
+    let waits = json!({"requests": [begin()], "executed": [], "pending": ["p1"]});
+    let refused = |words: &str| json!({"requests": [], "executed": [], "refused": words, "pending": ["p1"]});
+    assert_sound(&input, &[waits.clone(), refused("Decide first."), refused("No call `p2` waits.")]);
+    // Without it they are complete.
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p1"])]},
+        {"message": "Wait", "model": [turn("", &["p2"])]},
+        {"decisions": {"p1": {"approve": true}}, "model": [{"content": "Done."}]},
+    ]));
+    let found = ["SESSION-APPROVED: run 3: complete decisions are refused: \"No.\""];
+    assert_found(&input, &[waits, refused("Decide first."), refused("No.")], &found);
+}
+
+#[test]
 fn edited_arguments() {
     let input = input(&json!({"p1": {"approve": true, "args": {"n": 5}}, "p2": {"approve": true}}));
     let edited = json!({"id": "p1", "name": "pay", "args": {"n": 5}});

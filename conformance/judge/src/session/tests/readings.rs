@@ -229,3 +229,21 @@ fn what_waits_beside_a_call_that_is_killed_need_not_be_saved() {
     let found = ["SESSION-APPROVED: run 2: complete decisions are refused: \"No call waits.\""];
     assert_found(&input, &[killed, refused], &found);
 }
+
+#[test]
+fn a_decision_of_a_cut_run_need_not_be_saved() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p"])]},
+        {"decisions": {"p": {"approve": false}}, "model": [turn("", &["b"])], "cut": {"during": "b", "how": "cancel"}},
+        {"message": "Well?", "model": [{"content": "Done."}]},
+        {"resume": true, "model": [{"content": "Done."}]},
+    ]));
+    let waits = json!({"requests": [begin()], "executed": [], "pending": ["p"]});
+    let cut = run(&[&[begin(), vec![a("", &["p"]), t("p", "Denied.")]].concat()], &[cut("b")]);
+    let refused = json!({"requests": [], "executed": [], "refused": "Decide first.", "pending": ["p"]});
+    let runs = [waits, cut, refused.clone(), refused];
+    for kept in [Saves::Round, Saves::Run] {
+        assert_eq!(found_in(&ruling_of(&input, &runs, saves(kept))), [""; 0]);
+    }
+    assert!(!found_in(&ruling_of(&input, &runs, Abilities::default())).is_empty());
+}
