@@ -196,11 +196,10 @@ fn lacking(api: Api, body: &Value) -> Vec<&'static str> {
     let is_there = |name: &str| !body[name].is_null();
     let goes_on = ["input", "previous_response_id", "conversation", "prompt"].into_iter().any(is_there);
     let required: &[&str] = match api {
-        Api::OpenAiChat => &["model", "messages"],
         Api::OpenAiResponses if goes_on => &["model"],
         Api::OpenAiResponses => &["model", "input"],
         // Of `max_tokens` a rule speaks, ANT-MAX-TOKENS.
-        Api::Anthropic => &["model", "messages"],
+        Api::OpenAiChat | Api::Anthropic => &["model", "messages"],
     };
     required.iter().copied().filter(|name| !is_there(name)).collect()
 }
