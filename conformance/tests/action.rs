@@ -13,6 +13,14 @@ struct StepOutcome {
     output: String,
 }
 
+/// A clean log, and one with the result of a call that was never made, which says what a runner would take for a command.
+fn write_logs(folder: &Path) -> io::Result<()> {
+    let request = r#"{"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}"#;
+    fs::write(folder.join("clean.jsonl"), format!("{request}]}}"))?;
+    let result = r###"{"role": "tool", "tool_call_id": "\n::error::forged\n##[error]", "content": "r"}"###;
+    fs::write(folder.join("a fault.jsonl"), format!("{request}, {result}]}}"))
+}
+
 /// Runs the step with these inputs as its environment; `None` where the action is not at hand, as in a package.
 fn step(inputs: &[(&str, &str)]) -> io::Result<Option<StepOutcome>> {
     let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("../action.yml");
@@ -24,6 +32,7 @@ fn step(inputs: &[(&str, &str)]) -> io::Result<Option<StepOutcome>> {
     let folder = tempfile::tempdir()?;
     let file = |name: &str| folder.path().join(name);
     fs::write(file("step.sh"), script.lines().map(str::trim_start).collect::<Vec<_>>().join("\n"))?;
+    write_logs(folder.path())?;
     // Like pipx, it passes on what follows the name of the program.
     let pipx = format!("#!/bin/sh\nshift 4\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_threadspec"));
     fs::write(file("pipx"), pipx)?;
@@ -47,7 +56,7 @@ fn step(inputs: &[(&str, &str)]) -> io::Result<Option<StepOutcome>> {
     let said = format!("{}{}", String::from_utf8_lossy(&step.stdout), String::from_utf8_lossy(&step.stderr));
     let written = |name: &str| fs::read_to_string(file(name)).unwrap_or_default();
     let reports = ["run.json", "junit.xml", "report.html"];
-    if step.status.success() {
+    if step.status.success() && inputs.iter().all(|(name, _)| *name != "CHECK") {
         assert!(reports.iter().all(|name| file("the reports").join(name).is_file()), "{said}");
     }
     Ok(Some(StepOutcome { code: step.status.code(), said, summary: written("summary"), output: written("output") }))
@@ -103,5 +112,26 @@ fn what_a_testee_says_is_no_command_to_the_runner() -> io::Result<()> {
     let token = token.lines().next().expect("a token");
     assert!(position("::stop-commands::") < position("::error::forged"));
     assert!(position("::error::forged") < position(&format!("::{token}::")));
+    Ok(())
+}
+
+#[test]
+fn logs_are_checked_instead_of_a_testee() -> io::Result<()> {
+    let some = [("ARGUMENTS", "--strict")];
+    for (logs, code, verdict) in [
+        ("clean.jsonl", 0, "✅ no fault"),
+        ("clean.jsonl 'a fault.jsonl'", 1, "❌ exit code 1"),
+        ("'*.jsonl'", 1, "❌ exit code 1"),
+        ("missing.jsonl", 2, "❌ exit code 2"),
+    ] {
+        let Some(step) = step(&[&some[..], &[("CHECK", logs)]].concat())? else { return Ok(()) };
+        assert_eq!(step.code, Some(code), "{logs}: {}", step.said);
+        assert_eq!(step.summary, format!("## threadspec check: {verdict}\n"));
+        let annotations: Vec<&str> = step.said.lines().collect();
+        assert_eq!(annotations.len(), usize::from(code > 0), "{}", step.said);
+        assert!(annotations.iter().all(|line| line.starts_with("::error file=")), "{}", step.said);
+    }
+    let Some(step) = step(&[("CHECK", "clean.jsonl"), ("COMMAND", "true")])? else { return Ok(()) };
+    assert_eq!(step.code, Some(2), "{}", step.said);
     Ok(())
 }

@@ -41,7 +41,7 @@ const CRATES: [(&str, &[&str]); 13] = [
     ),
     ("conformance/probe", &["threadspec", "threadspec-apis", "threadspec-golden"]),
     ("conformance/runner", &["threadspec", "threadspec-golden", "threadspec-judge"]),
-    ("conformance/report", &["threadspec-golden", "threadspec-judge", "threadspec-runner"]),
+    ("conformance/report", &["threadspec-golden", "threadspec-judge", "threadspec-logs", "threadspec-runner"]),
     (
         "fuzz/campaign",
         &[

@@ -4,6 +4,9 @@
 #[cfg(unix)]
 mod action;
 mod check;
+#[cfg(target_os = "linux")]
+mod check_follow;
+mod check_forms;
 mod check_requests;
 mod corpus_commands;
 mod corpus_readers;

@@ -60,3 +60,4 @@ mod thread;
 pub use check::{check, check_bytes, check_file, check_folder};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};
 pub use options::CheckOptions;
+pub use rules::rule_text;

@@ -7,6 +7,17 @@ use threadspec_golden::{LogRuleEntry, log_rules, provider_rules};
 /// The rule that a result is no JavaScript's text of an object.
 pub(super) const LOST_RESULT: &str = "LOG-RESULT";
 
+/// What a rule demands, in one sentence; `None` for an id that no rule has.
+///
+/// ```
+/// assert!(threadspec_logs::rule_text("OAI-CHAT-ANSWERED").is_some_and(|text| text.starts_with("Directly after")));
+/// assert_eq!(threadspec_logs::rule_text("LOG-NOTHING"), None);
+/// ```
+pub fn rule_text(rule: &str) -> Option<&'static str> {
+    let of_api = provider_rules().iter().find(|known| known.id == rule).map(|known| &*known.text);
+    of_api.or_else(|| log_rules().iter().find(|known| known.id == rule).map(|known| &*known.text))
+}
+
 /// A finding by a rule of `log-rules.json`, which says how bad it is and what to do.
 pub(super) fn finding(rule: &str, place: Place, text: impl Into<String>) -> Finding {
     let LogRuleEntry { id, level, advice, .. } =

@@ -1,5 +1,7 @@
 //! Reports of a run, for people and for programs: a run goes in; text, JSON, `JUnit`, Markdown, HTML and badges come out.
 //!
+//! So does what `threadspec check` found, with SARIF and annotations of GitHub in addition ([`findings`]).
+//!
 //! Nothing here decides a verdict or an exit code: a [`Run`](threadspec_runner::Run) brings its judgements, and each report tells the same
 //! story in another form. A [`RunRecord`] is what remains of a run, as JSON whose schema is [`RUN_SCHEMA`]; every report but the text
 //! for the terminal is made from it alone, so that it can be made later, on another machine, and from the shards of a run
@@ -19,6 +21,7 @@
 //! | `output` | the forms of reports, and writing them to files |
 //! | `badge`, `html`, `junit`, `markdown` | one form each |
 //! | `pages` | the pages that some of them fill in |
+//! | [`findings`] | what was found in logs, in each of its forms |
 //! | `words` | what several reports say in the same words |
 //! | [`terminal`] | writing to a terminal |
 
@@ -31,6 +34,7 @@ mod conversation;
 mod diff;
 mod error;
 mod failure;
+pub mod findings;
 mod html;
 mod judged;
 mod junit;

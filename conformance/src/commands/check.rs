@@ -1,114 +1,263 @@
 //! `threadspec check`.
 
+mod follow;
+mod inputs;
+mod stdin;
+
 use super::Stop;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use follow::{Beginnings, Followed};
+use inputs::Inputs;
+use std::ffi::OsStr;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::{env, fs};
+use stdin::Stdin;
+use strum::VariantNames;
 use threadspec::Profile;
 use threadspec::oracle::Api;
-use threadspec_judge::text::{count, visible};
-use threadspec_logs::{CheckOptions, Finding, Level, Sink, Summary};
-use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
-use threadspec_runner::{Exit, files};
+use threadspec_judge::text::visible;
+use threadspec_logs::{CheckOptions, Finding, Sink};
+use threadspec_report::findings::{self, CheckRecord, CheckedFile, FindingsForm};
+use threadspec_report::terminal::{STRONG, complain, print, styled};
+use threadspec_runner::{Exit, files, interrupt};
 
-/// Report everything wrong with event logs, `<thread>` documents, or requests to model APIs
+/// Say what is wrong with logs of agents: requests, answers and conversations in any form
 ///
-/// A log is read, rendered in both context modes, and held against every oracle, a megabyte at a time: JSON Lines of any size take
-/// little memory. What is wrong with a log or a document makes the exit code 1; a warning, such as a character that no XML
-/// document can carry, does not. A file that cannot be read makes it 2, when the others have been checked.
-///
-/// Requests to OpenAI (chat completions, Responses) and Anthropic, one or a sequence, alone or as a proxy or a batch wraps them, are held
-/// against the rules by which these APIs refuse a history. Where a request goes on from an earlier one without extending it, a warning
-/// says where the prompt cache was lost.
+/// A file is recognized by what is in it, whatever its name; what was recognized and what was skipped is said for each. Requests and
+/// conversations are held against the rules by which model APIs refuse a history, and against each other: calls without a result, results
+/// without a call, changed histories, which cost the prompt cache. Event logs and `<thread>` documents are held against every oracle. Each
+/// finding says where it is, what is wrong, and what to do; `threadspec explain RULE` says more.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Check {
-    /// Event logs (a JSON array, an object with `events`, JSON Lines, an OpenAI-style transcript), documents or requests (one, a JSON
-    /// array or JSON Lines); `-` is stdin
-    #[arg(value_name = "FILE", required = true)]
+    /// Files, folders with everything in them, or patterns such as 'logs/**/*.jsonl'; `-` is stdin
+    #[arg(value_name = "FILE|FOLDER|GLOB", required = true)]
     files: Vec<PathBuf>,
-    /// Render by this profile, literal or hardened
-    #[arg(long, default_value_t)]
-    profile: Profile,
-    /// Read as requests to this API: openai-chat, openai-responses or anthropic (default: by their form)
+    /// Take requests to be for this API: openai-chat, openai-responses or anthropic [default: what their form tells]
     #[arg(long, value_name = "API")]
-    format: Option<Api>,
+    api: Option<Api>,
+    /// How to tell what is found
+    #[arg(long, value_name = "FORM", default_value_t, value_parser = FormParser)]
+    format: FindingsForm,
+    /// Wait for more when the file ends, also when it is cut off, replaced, or not there yet, until Ctrl-C
+    #[arg(long)]
+    follow: bool,
     /// A warning makes the exit code 1, too
     #[arg(long)]
     strict: bool,
+    /// Render event logs by this profile, literal or hardened
+    #[arg(long, default_value_t)]
+    profile: Profile,
 }
+
+const AFTER_HELP: &str = "\
+Levels:
+  error    it is refused, or lost
+  warning  only some servers or versions refuse it, or it costs money
+  note     nothing to mend, such as a call that is open where the log ends
+
+Exit codes:
+  0    no error (with --strict: nor a warning)
+  1    an error (with --strict: or a warning)
+  2    wrong usage, a file that cannot be read, or one in which nothing was recognized, whatever was found in others
+  130  interrupted; what was found until then is told
+
+Examples:
+  threadspec check requests.jsonl
+  threadspec check --strict traces/ 'logs/**/*.json.gz'
+  threadspec check --follow ~/.my-agent/requests.jsonl
+  threadspec check --format sarif traces/ > threadspec.sarif
+  kubectl logs my-agent | threadspec check -
+";
 
 impl Check {
     /// Runs the command and returns its exit code.
     ///
     /// # Errors
     ///
-    /// When the only file cannot be read.
+    /// When the arguments do not fit together.
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
-        let (mut at_fault, mut unread) = (0, 0);
-        for file in &self.files {
-            match self.check(file) {
-                Ok(is_at_fault) => at_fault += usize::from(is_at_fault),
-                Err(stop) if self.files.len() == 1 => return Err(stop),
-                Err(stop) => {
-                    unread += 1;
-                    complain(&format!("threadspec: {}", stop.message));
-                }
+        interrupt::listen().map_err(|error| Stop::new(Exit::Corpus, error))?;
+        let Inputs { files, unread } = if self.follow { self.followed()? } else { Inputs::of(&self.files) };
+        let mut record = CheckRecord { files: Vec::new(), strict: self.strict, interrupted: false };
+        for (path, why) in unread {
+            let file = CheckedFile { name: path.display().to_string(), unread: Some(why), ..CheckedFile::default() };
+            self.tell_unread(&file);
+            record.files.push(file);
+        }
+        for path in files {
+            let file = self.check(&path);
+            record.interrupted = interrupt::requested();
+            if !record.interrupted {
+                self.tell_unread(&file);
+            }
+            record.files.push(file);
+            if record.interrupted {
+                break;
             }
         }
-        if self.files.len() > 1 {
-            let unread = if unread == 0 { String::new() } else { format!(", {unread} not read") };
-            print(&format!("{} files, {at_fault} at fault{unread}\n", self.files.len()));
+        match record.whole(self.format) {
+            Some(text) => print(&text),
+            None if self.format == FindingsForm::Text => print(&findings::totals(&record)),
+            None => {}
         }
-        Ok(match (unread, at_fault) {
-            (0, 0) => Exit::Ok,
-            (0, _) => Exit::NotConformant,
-            _ => Exit::Usage,
-        })
+        Ok(record.exit())
     }
 
-    /// Whether something is wrong with a file.
-    fn check(&self, file: &Path) -> Result<bool, Stop> {
-        let name = visible(&file.display().to_string());
-        let cannot_read = |error| Stop::new(Exit::Usage, format!("{name}: {}", visible(&format!("{error}"))));
-        let input = files::open(file).map_err(cannot_read)?;
-        let mut printer = Printer { name: &name };
-        let options = CheckOptions { profile: self.profile, api: self.format };
-        let summary = threadspec_logs::check(input, &options, &mut printer).map_err(cannot_read)?;
-        print(&conclusion(&summary));
-        if !summary.has_recognized() {
-            return Err(Stop::new(Exit::Usage, format!("{name}: nothing in it was recognized")));
+    /// The one file that is followed.
+    fn followed(&self) -> Result<Inputs, Stop> {
+        match self.files.as_slice() {
+            [file] if !file.is_dir() => Ok(Inputs { files: vec![file.clone()], unread: Vec::new() }),
+            _ => Err(Stop::new(Exit::Usage, "--follow takes one file")),
         }
-        Ok(summary.errors > 0 || (self.strict && summary.warnings > 0))
+    }
+
+    fn check(&self, path: &Path) -> CheckedFile {
+        let name = path.display().to_string();
+        let mut findings = Findings::new(&name, self.format);
+        let options = CheckOptions { profile: self.profile, api: self.api };
+        let summary = self.open(path, &mut findings).and_then(|input| threadspec_logs::check(input, &options, &mut findings));
+        let mut file = CheckedFile { name: name.clone(), ..CheckedFile::default() };
+        match summary {
+            Ok(summary) => {
+                findings.conclude(&summary);
+                let nothing = || "nothing in it was recognized".to_owned();
+                file.unread = (!summary.has_recognized()).then(nothing);
+                file.report.summary = summary;
+            }
+            Err(error) => file.unread = Some(error.to_string()),
+        }
+        file.report.findings = findings.kept;
+        file
+    }
+
+    fn open(&self, path: &Path, findings: &mut Findings<'_>) -> io::Result<Box<dyn Read + Send>> {
+        if path == Path::new("-") {
+            return Ok(Box::new(Stdin::new()));
+        }
+        if !self.follow {
+            return Ok(Box::new(Interruptible(files::open(path)?)));
+        }
+        // What is there must be a file that can be read; what is not there yet is waited for.
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ => drop(files::open(path)?),
+        }
+        let followed = Followed::new(path.to_path_buf(), interrupt::wait);
+        findings.beginnings = Some(followed.beginnings());
+        Ok(Box::new(followed))
+    }
+
+    fn tell_unread(&self, file: &CheckedFile) {
+        let Some(why) = &file.unread else { return };
+        if self.format == FindingsForm::Github {
+            print(&findings::annotation_of_unread(&file.name, why, workspace().as_deref()));
+        } else {
+            complain(&format!("threadspec: {}", visible(&format!("{}: {why}", file.name))));
+        }
     }
 }
 
-/// Prints findings as they come.
-struct Printer<'a> {
+/// The root of the checkout, from which GitHub finds files.
+fn workspace() -> Option<PathBuf> {
+    env::var_os("GITHUB_WORKSPACE").map(PathBuf::from)
+}
+
+/// A file whose reading ends when the command is interrupted.
+struct Interruptible<R>(R);
+
+impl<R: Read> Read for Interruptible<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Not the kind `Interrupted`, after which one tries again.
+        if interrupt::requested() { Err(io::Error::other("interrupted")) } else { self.0.read(buffer) }
+    }
+}
+
+/// Takes what is found in a file: tells it at once, or keeps it for a form that is told as a whole.
+struct Findings<'a> {
     name: &'a str,
+    format: FindingsForm,
+    width: Option<usize>,
+    workspace: Option<PathBuf>,
+    beginnings: Option<Beginnings>,
+    /// Whether the name of the file was told.
+    is_named: bool,
+    kept: Vec<Finding>,
 }
 
-impl Sink for Printer<'_> {
+impl<'a> Findings<'a> {
+    fn new(name: &'a str, format: FindingsForm) -> Self {
+        let width = console::Term::stdout().size_checked().map(|(_, width)| width.into());
+        Self { name, format, width, workspace: workspace(), beginnings: None, is_named: false, kept: Vec::new() }
+    }
+
+    fn name(&mut self, what: &str) {
+        if self.format == FindingsForm::Text {
+            let name = styled(STRONG, visible(self.name));
+            match (self.is_named, what) {
+                (false, "") => print(&format!("{name}:\n")),
+                (false, what) => print(&format!("{name}: {}\n", visible(what))),
+                (true, what) => print(&format!("  also {}\n", visible(what))),
+            }
+        }
+        self.is_named = true;
+    }
+
+    fn conclude(&mut self, summary: &threadspec_logs::Summary) {
+        if self.format == FindingsForm::Text {
+            print(&findings::conclusion(summary, self.width));
+        }
+    }
+}
+
+impl Sink for Findings<'_> {
     fn recognized(&mut self, what: &str) {
-        print(&format!("{}: {what}\n", styled(STRONG, self.name)));
+        self.name(what);
     }
 
-    fn found(&mut self, finding: Finding) {
-        let label = match finding.level {
-            Level::Error => styled(BAD, "error"),
-            Level::Warning => styled(WARNING, "warning"),
-            Level::Note => styled(STRONG, "note"),
-        };
-        print(&format!("  {label} {}\n", visible(&finding.to_string())));
+    fn found(&mut self, mut finding: Finding) {
+        if let (Some(beginnings), Some(line)) = (&self.beginnings, finding.place.line) {
+            let (times, line) = beginnings.line(line);
+            finding.place.line = Some(line);
+            if times > 0 {
+                finding.place.entry = Some(format!("beginning {}", times + 1));
+            }
+        }
+        if !self.is_named {
+            self.name("");
+        }
+        match self.format {
+            FindingsForm::Text => print(&findings::finding(&finding, self.width)),
+            FindingsForm::Github => print(&findings::annotation(self.name, &finding, self.workspace.as_deref())),
+            FindingsForm::Json | FindingsForm::Sarif | FindingsForm::Junit => self.kept.push(finding),
+        }
     }
 }
 
-fn conclusion(summary: &Summary) -> String {
-    let mut text = String::new();
-    if !summary.holds.is_empty() {
-        text.push_str(&format!("  {} {}\n", styled(GOOD, "holds"), summary.holds.join(", ")));
+/// Reads the name of a form, and tells whoever names an API how that is done now.
+#[derive(Clone)]
+struct FormParser;
+
+impl TypedValueParser for FormParser {
+    type Value = FindingsForm;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        if let Some(api) = value.to_str().filter(|name| name.parse::<Api>().is_ok()) {
+            let message = format!("`--format` says how to tell what is found; the API is named with `--api {api}` now\n");
+            return Err(clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command));
+        }
+        let name = PossibleValuesParser::new(FindingsForm::VARIANTS).parse_ref(command, argument, value)?;
+        name.parse().map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
     }
-    let total = summary.total();
-    if !total.is_empty() {
-        let (errors, warnings) = (count(summary.errors, "error"), count(summary.warnings, "warning"));
-        text.push_str(&format!("  {total}: {errors}, {warnings}\n"));
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(FindingsForm::VARIANTS.iter().map(PossibleValue::new)))
     }
-    text
 }

@@ -1,0 +1,138 @@
+//! The files that the arguments of `check` stand for.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use threadspec_runner::files;
+use walkdir::WalkDir;
+
+/// What the arguments stand for: files, in the order in which they are named, and what stands for none, with the reason.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Inputs {
+    pub(super) files: Vec<PathBuf>,
+    pub(super) unread: Vec<(PathBuf, String)>,
+}
+
+impl Inputs {
+    /// A folder stands for every file in it, sorted, hidden ones apart; a pattern that is no file itself, for what matches it. What is named
+    /// twice is read once.
+    pub(super) fn of(arguments: &[PathBuf]) -> Self {
+        let mut inputs = Self::default();
+        for argument in arguments {
+            inputs.add(argument);
+        }
+        let mut seen = HashSet::new();
+        inputs.files.retain(|file| seen.insert(files::identity(file).unwrap_or_else(|| file.clone())));
+        inputs
+    }
+
+    fn add(&mut self, argument: &Path) {
+        let pattern = argument.to_str().filter(|text| text.contains(['*', '?', '[']));
+        match pattern {
+            _ if argument.is_dir() => self.add_folder(argument),
+            Some(pattern) if !argument.exists() => self.add_matches(argument, pattern),
+            // Also one that is not there: opening it says so.
+            _ => self.files.push(argument.to_path_buf()),
+        }
+    }
+
+    fn add_folder(&mut self, folder: &Path) {
+        let is_hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
+        let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+        let known = self.files.len() + self.unread.len();
+        for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() => self.files.push(entry.into_path()),
+                Ok(_) => {}
+                Err(error) => {
+                    let path = error.path().unwrap_or(folder).to_path_buf();
+                    let why = match error.loop_ancestor() {
+                        Some(ancestor) => format!("a link to {}, which it is in", ancestor.display()),
+                        None => error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
+                    };
+                    self.unread.push((path, why));
+                }
+            }
+        }
+        if self.files.len() + self.unread.len() == known {
+            self.unread.push((folder.to_path_buf(), "a folder without files".to_owned()));
+        }
+    }
+
+    fn add_matches(&mut self, argument: &Path, pattern: &str) {
+        let mut refuse = |path: &Path, why: String| self.unread.push((path.to_path_buf(), why));
+        let matches = match glob::glob(pattern) {
+            Ok(matches) => matches,
+            Err(error) => return refuse(argument, format!("no file has this name, and it is no pattern: {error}")),
+        };
+        let mut found = Vec::new();
+        for path in matches {
+            match path {
+                Ok(path) => found.push(path),
+                Err(error) => refuse(error.path(), error.error().to_string()),
+            }
+        }
+        if found.is_empty() {
+            refuse(argument, "no file matches this pattern".to_owned());
+        }
+        for path in found {
+            if path.is_dir() {
+                self.add_folder(&path);
+            } else {
+                self.files.push(path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, io};
+
+    /// The names of files and of what is refused, without the folder.
+    fn names(folder: &Path, arguments: &[&str]) -> (Vec<String>, Vec<String>) {
+        let arguments: Vec<PathBuf> = arguments.iter().map(|argument| folder.join(argument)).collect();
+        let Inputs { files, unread } = Inputs::of(&arguments);
+        let name = |path: &PathBuf| {
+            let path = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
+            path.clone()
+        };
+        (files.iter().map(name).collect(), unread.iter().map(|(path, _)| name(path)).collect())
+    }
+
+    #[test]
+    fn folders_and_patterns_stand_for_files() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let at = folder.path();
+        for file in ["b.jsonl", "a.jsonl", "a.txt", "deep/er/c.jsonl", ".hidden/d.jsonl", "deep/.e.jsonl", "[x].jsonl"] {
+            let path = at.join(file);
+            fs::create_dir_all(path.parent().expect("a folder"))?;
+            fs::write(path, "")?;
+        }
+        fs::create_dir(at.join("empty"))?;
+        let all = ["[x].jsonl", "a.jsonl", "a.txt", "b.jsonl", "deep/er/c.jsonl"].map(str::to_owned);
+        assert_eq!(names(at, &["."]).0, all);
+        assert_eq!(names(at, &["*.jsonl"]).0, ["[x].jsonl", "a.jsonl", "b.jsonl"]);
+        assert_eq!(names(at, &["**/*.jsonl"]).0, ["[x].jsonl", "a.jsonl", "b.jsonl", "deep/er/c.jsonl"]);
+        assert_eq!(names(at, &["de*"]).0, ["deep/er/c.jsonl"]);
+        assert_eq!(names(at, &["[x].jsonl"]).0, ["[x].jsonl"]);
+        assert_eq!(names(at, &["b.jsonl", "*.jsonl", "deep/../b.jsonl"]).0, ["b.jsonl", "[x].jsonl", "a.jsonl"]);
+        assert_eq!(names(at, &["missing.jsonl"]).0, ["missing.jsonl"]);
+        assert_eq!(names(at, &["*.xml", "a[", "empty"]), (Vec::new(), ["*.xml", "a[", "empty"].map(str::to_owned).to_vec()));
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_linked_into_itself_is_told() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("a"), "")?;
+        std::os::unix::fs::symlink("..", folder.path().join("up"))?;
+        std::os::unix::fs::symlink(".", folder.path().join("ring"))?;
+        fs::write(folder.path().join("z"), "")?;
+        let (files, unread) = names(folder.path(), &["."]);
+        assert!(files.contains(&"a".to_owned()) && files.contains(&"z".to_owned()), "{files:?}");
+        assert!(unread.contains(&"ring".to_owned()), "{unread:?}");
+        Ok(())
+    }
+}

@@ -1,0 +1,313 @@
+//! The forms in which `threadspec check` tells what it found, its exit codes, and what a program or a CI system makes of them.
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::{fs, io};
+
+fn run(folder: &Path, arguments: &[&str]) -> io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("check").args(arguments).current_dir(folder).output()
+}
+
+/// Exit code and what was printed on stdout.
+fn check(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
+    let output = run(folder, arguments)?;
+    Ok((output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
+fn findings(folder: &Path, arguments: &[&str]) -> io::Result<Value> {
+    let (code, said) = check(folder, &[&["--format", "json"], arguments].concat())?;
+    let found: Value = serde_json::from_str(&said)?;
+    assert_eq!(found["exitCode"], code, "{said}");
+    let errors: Vec<String> = schema(threadspec_report::findings::FINDINGS_SCHEMA)
+        .iter_errors(&found)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{said}");
+    Ok(found)
+}
+
+fn schema(text: &str) -> Validator {
+    let schema: Value = serde_json::from_str(text).expect("JSON");
+    jsonschema::validator_for(&schema).expect("a schema")
+}
+
+fn chat(messages: &Value) -> String {
+    json!({"model": "gpt-4.1", "messages": messages}).to_string()
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+/// The result of a call that was never made.
+fn orphan(id: &str) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": "r"})
+}
+
+fn call(id: &str, arguments: &str) -> Value {
+    json!({"role": "assistant", "content": null, "tool_calls": [
+        {"id": id, "type": "function", "function": {"name": "t", "arguments": arguments}}]})
+}
+
+/// A folder with a clean file, one with an error, one with a warning, and one in which nothing is recognized.
+fn logs() -> io::Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
+    write("clean.jsonl", &chat(&json!([user("Hi")])))?;
+    write("error.jsonl", &format!("{}\n{}\n", chat(&json!([user("Hi")])), chat(&json!([user("Yes?"), orphan("a%\n::b")]))))?;
+    write("warning.jsonl", &chat(&json!([user("Hi"), call("a", "{\"cut\":"), orphan("a")])))?;
+    write("nothing.json", "{\"name\": \"a package\"}")?;
+    Ok(folder)
+}
+
+#[test]
+fn exit_codes_are_those_of_the_worst_file() -> io::Result<()> {
+    let folder = logs()?;
+    for (arguments, code) in [
+        (&["clean.jsonl"][..], 0),
+        (&["warning.jsonl"], 0),
+        (&["--strict", "warning.jsonl"], 1),
+        (&["error.jsonl"], 1),
+        (&["clean.jsonl", "error.jsonl", "warning.jsonl"], 1),
+        (&["nothing.json"], 2),
+        (&["missing.jsonl"], 2),
+        (&["error.jsonl", "nothing.json"], 2),
+        (&["error.jsonl", "missing.jsonl"], 2),
+        (&["no*such"], 2),
+        (&[], 2),
+        (&["--format", "xml", "clean.jsonl"], 2),
+        (&["--api", "openai", "clean.jsonl"], 2),
+        (&["--follow", "clean.jsonl", "error.jsonl"], 2),
+        (&["--follow", "."], 2),
+    ] {
+        for form in ["text", "json", "sarif", "github", "junit"] {
+            let output = run(folder.path(), &[&["--format", form], arguments].concat())?;
+            assert_eq!(output.status.code(), Some(code), "{form} {arguments:?}: {output:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn whoever_names_an_api_as_the_form_is_told_its_option() -> io::Result<()> {
+    let folder = logs()?;
+    for api in ["openai-chat", "openai-responses", "anthropic"] {
+        let output = run(folder.path(), &["--format", api, "clean.jsonl"])?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(said.matches(&format!("the API is named with `--api {api}` now")).count(), 1, "{said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn folders_and_patterns_are_read_and_each_file_once() -> io::Result<()> {
+    let folder = logs()?;
+    fs::remove_file(folder.path().join("nothing.json"))?;
+    fs::create_dir_all(folder.path().join("deep/er"))?;
+    fs::write(folder.path().join("deep/er/more.jsonl"), chat(&json!([user("Hi")])))?;
+    for (arguments, files) in [(&["."][..], 4), (&["*.jsonl"], 3), (&["**/m*.jsonl", "deep", "."], 4)] {
+        let found = findings(folder.path(), arguments)?;
+        assert_eq!(found["files"].as_array().map(Vec::len), Some(files), "{found:#}");
+        let at_fault: Vec<&Value> = found["findings"].as_array().expect("a list").iter().collect();
+        assert_eq!((at_fault.len(), &found["errors"], &found["warnings"]), (2, &json!(1), &json!(1)), "{found:#}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_finding_as_json_says_what_where_and_what_to_do() -> io::Result<()> {
+    let folder = logs()?;
+    let found = findings(folder.path(), &["error.jsonl", "nothing.json"])?;
+    let finding = &found["findings"][0];
+    for (member, value) in [
+        ("file", json!("error.jsonl")),
+        ("rule", json!("OAI-CHAT-ORPHAN")),
+        ("level", json!("error")),
+        ("line", json!(2)),
+        ("request", json!(2)),
+        ("element", json!("message 2")),
+    ] {
+        assert_eq!(finding[member], value, "{finding:#}");
+    }
+    assert!(finding["text"].as_str().is_some_and(|text| text.contains("a%")), "{finding:#}");
+    assert!(finding["advice"].as_str().is_some_and(|advice| advice.ends_with('.')), "{finding:#}");
+    assert_eq!(found["files"][0]["judged"]["request"], 2, "{found:#}");
+    assert_eq!(found["files"][1]["recognized"], json!([]), "{found:#}");
+    assert!(found["files"][1]["unread"].is_string(), "{found:#}");
+    Ok(())
+}
+
+#[test]
+fn sarif_follows_its_public_schema() -> io::Result<()> {
+    let folder = logs()?;
+    fs::write(folder.path().join("a b#{}.jsonl"), chat(&json!([user("Hi"), orphan("{0} [a](http://b)")])))?;
+    let (code, said) = check(folder.path(), &["--format", "sarif", ".", "missing"])?;
+    let sarif: Value = serde_json::from_str(&said)?;
+    // `SOURCE.md` beside it says where it is from.
+    let errors: Vec<String> = schema(include_str!("sarif/sarif-schema-2.1.0.json"))
+        .iter_errors(&sarif)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{said}");
+    assert_eq!(code, 2);
+    let run = &sarif["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+    for result in run["results"].as_array().expect("results") {
+        let index = usize::try_from(result["ruleIndex"].as_u64().expect("a number")).expect("a small number");
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert!(result["locations"][0]["physicalLocation"]["region"]["startLine"].is_u64(), "{result:#}");
+    }
+    for rule in rules {
+        let help = rule["help"]["text"].as_str().expect("a text");
+        assert!(help.len() > 60 && help.contains("threadspec explain"), "{rule:#}");
+    }
+    let of = |uri: &str| {
+        let results = run["results"].as_array().into_iter().flatten();
+        results.filter(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri).collect::<Vec<_>>()
+    };
+    assert_eq!(of("error.jsonl").len(), 1, "{said}");
+    let odd = of("a%20b%23%7B%7D.jsonl");
+    let message = odd[0]["message"]["text"].as_str().expect("a text");
+    assert!(message.contains("{{0}} [a] (http://b)"), "{message}");
+    let unread = run["invocations"][0]["toolExecutionNotifications"].as_array().map(Vec::len);
+    assert_eq!((unread, &run["invocations"][0]["executionSuccessful"]), (Some(2), &json!(false)), "{said}");
+    Ok(())
+}
+
+#[test]
+fn what_a_log_says_is_no_command_to_the_runner_of_github() -> io::Result<()> {
+    let folder = logs()?;
+    let odd = "dir,a:b/x%.jsonl";
+    fs::create_dir(folder.path().join("dir,a:b"))?;
+    fs::write(folder.path().join(odd), chat(&json!([user("Hi"), orphan("\r\n::error::forged\n##[error]")])))?;
+    let (code, said) = check(folder.path(), &["--format", "github", "error.jsonl", "warning.jsonl", odd, "::no\nsuch"])?;
+    assert_eq!(code, 2);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 4, "{said}");
+    assert!(lines.iter().all(|line| line.starts_with("::error ") || line.starts_with("::warning ")), "{said}");
+    for (line, beginning) in [
+        (1, "::error file=error.jsonl,line=2,title=threadspec OAI-CHAT-ORPHAN::request 2 (line 2), message 2: "),
+        (2, "::warning file=warning.jsonl,line=1,title=threadspec OAI-CHAT-ARGS-JSON::request 1 (line 1), message 2: "),
+        (3, "::error file=dir%2Ca%3Ab/x%25.jsonl,line=1,title="),
+        (0, "::error file=%3A%3Ano⏎such::"),
+    ] {
+        assert!(lines[line].starts_with(beginning), "{beginning}\n{said}");
+    }
+    // Files are named from the root of the checkout on.
+    let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
+        .args(["check", "--format", "github", "x%.jsonl"])
+        .current_dir(folder.path().join("dir,a:b").canonicalize()?)
+        .env("GITHUB_WORKSPACE", folder.path().canonicalize()?)
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.starts_with("::error file=dir%2Ca%3Ab/x%25.jsonl,line=1"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn junit_has_a_suite_for_each_file() -> io::Result<()> {
+    let folder = logs()?;
+    fs::write(folder.path().join("odd.jsonl"), chat(&json!([user("Hi"), orphan("<&\"]]>\u{1}")])))?;
+    let (_, said) = check(folder.path(), &["--format", "junit", "."])?;
+    for part in [
+        r#"<testsuite name="./clean.jsonl" tests="1" failures="0" errors="0" skipped="0">"#,
+        r#"<testsuite name="./error.jsonl" tests="2" failures="1" errors="0" skipped="0">"#,
+        r#"<testsuite name="./nothing.json" tests="1" failures="0" errors="1" skipped="0">"#,
+        r#"<testsuite name="./warning.jsonl" tests="2" failures="0" errors="0" skipped="1">"#,
+        r#"<testcase classname="OAI-CHAT-ORPHAN" name="request 2 (line 2), message 2">"#,
+        "&lt;&amp;",
+    ] {
+        assert!(said.replace(".\\", "./").contains(part), "{part}\n{said}");
+    }
+    assert!(!said.contains('\u{1}'), "{said}");
+    let (_, said) = check(folder.path(), &["--format", "junit", "--strict", "warning.jsonl"])?;
+    assert!(said.contains(r#"tests="2" failures="1" errors="0" skipped="0""#), "{said}");
+    Ok(())
+}
+
+#[test]
+fn text_has_colours_only_where_they_are_wanted_and_hides_no_character() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("log"), chat(&json!([user("Hi"), orphan("\u{1b}[31m\u{202e}")])))?;
+    for (name, value, is_coloured) in [("NO_COLOR", "1", false), ("TERM", "dumb", false), ("CLICOLOR_FORCE", "1", true)] {
+        let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
+            .args(["check", "log"])
+            .env_remove("NO_COLOR")
+            .env(name, value)
+            .current_dir(folder.path())
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(said.contains('\u{1b}'), is_coloured, "{name}: {said:?}");
+        assert!(said.contains("␛[31m⟨U+202E⟩"), "{said}");
+        // In a pipe, a finding is a line and its advice another.
+        assert!(said.lines().any(|line| line.contains("request 1 (line 1), message 2") && line.contains("OAI-CHAT-ORPHAN")), "{said}");
+    }
+    Ok(())
+}
+
+/// What a finding is, wherever the rest of the log is.
+fn without_place(found: &Value) -> Vec<String> {
+    let findings = found["findings"].as_array().expect("a list").iter().cloned();
+    let mut all: Vec<String> = findings
+        .map(|mut finding| {
+            for member in ["file", "line", "request"] {
+                finding.as_object_mut().expect("an object").remove(member);
+            }
+            finding.to_string()
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn findings_of_parts_are_those_of_the_whole() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    // Conversations whose requests stand between each other, each with a fault of its own, one with two.
+    let conversation = |number: usize| {
+        let task = format!("Task {number}");
+        let clean = vec![user(&task), call("a", "{}"), json!({"role": "tool", "tool_call_id": "a", "content": "r"})];
+        let second = match number % 4 {
+            0 => [clean.clone(), vec![user("More")]].concat(),
+            1 => [vec![user(&format!("{task}?"))], clean[1..].to_vec(), vec![user("More")]].concat(),
+            2 => [clean.clone(), vec![orphan("z")]].concat(),
+            _ => [vec![user(&format!("{task}?"))], clean[1..].to_vec(), vec![orphan("z")]].concat(),
+        };
+        [chat(&json!(clean)), chat(&json!(second))]
+    };
+    let all: Vec<[String; 2]> = (0..24).map(conversation).collect();
+    let lines = |part: &[&[String; 2]]| {
+        let of = |turn: usize| part.iter().map(move |requests| requests[turn].clone() + "\n");
+        of(0).chain(of(1)).collect::<String>()
+    };
+    fs::write(folder.path().join("whole.jsonl"), lines(&all.iter().collect::<Vec<_>>()))?;
+    let whole = findings(folder.path(), &["whole.jsonl"])?;
+    assert_eq!((&whole["errors"], &whole["warnings"]), (&json!(12), &json!(12)), "{whole:#}");
+    for parts in [2, 5, 24] {
+        let mut together = Vec::new();
+        for part in 0..parts {
+            let name = format!("part-{part}.jsonl");
+            let some: Vec<_> = all.iter().enumerate().filter(|(number, _)| number % parts == part).map(|(_, one)| one).collect();
+            fs::write(folder.path().join(&name), lines(&some))?;
+            together.extend(without_place(&findings(folder.path(), &[&name])?));
+        }
+        together.sort();
+        assert_eq!(together, without_place(&whole), "{parts} parts");
+    }
+    // Of parts that are files, everything is that of the whole.
+    let names: Vec<String> = (0..24).map(|part| format!("part-{part}.jsonl")).collect();
+    let whole = findings(folder.path(), &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let (mut files, mut found) = (Vec::new(), Vec::new());
+    for name in &names {
+        let part = findings(folder.path(), &[name])?;
+        files.extend(part["files"].as_array().cloned().unwrap_or_default());
+        found.extend(part["findings"].as_array().cloned().unwrap_or_default());
+    }
+    files.sort_by_key(|file| file["file"].to_string());
+    found.sort_by_key(|finding| (finding["file"].to_string(), finding["line"].as_u64()));
+    assert_eq!((Value::from(files), Value::from(found)), (whole["files"].clone(), whole["findings"].clone()));
+    Ok(())
+}
