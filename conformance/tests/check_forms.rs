@@ -189,10 +189,10 @@ fn what_a_log_says_is_no_command_to_the_runner_of_github() -> io::Result<()> {
     assert_eq!(lines.len(), 4, "{said}");
     assert!(lines.iter().all(|line| line.starts_with("::error ") || line.starts_with("::warning ")), "{said}");
     for (line, beginning) in [
-        (1, "::error file=error.jsonl,line=2,title=threadspec OAI-CHAT-ORPHAN::request 2 (line 2), message 2: "),
-        (2, "::warning file=warning.jsonl,line=1,title=threadspec OAI-CHAT-ARGS-JSON::request 1 (line 1), message 2: "),
-        (3, "::error file=dir%2Ca%3Ab/x%25.jsonl,line=1,title="),
-        (0, "::error file=%3A%3Ano⏎such::"),
+        (0, "::error file=error.jsonl,line=2,title=threadspec OAI-CHAT-ORPHAN::request 2 (line 2), message 2: "),
+        (1, "::warning file=warning.jsonl,line=1,title=threadspec OAI-CHAT-ARGS-JSON::request 1 (line 1), message 2: "),
+        (2, "::error file=dir%2Ca%3Ab/x%25.jsonl,line=1,title="),
+        (3, "::error file=%3A%3Ano⏎such::"),
     ] {
         assert!(lines[line].starts_with(beginning), "{beginning}\n{said}");
     }
@@ -269,12 +269,14 @@ fn findings_of_parts_are_those_of_the_whole() -> io::Result<()> {
     // Conversations whose requests stand between each other, each with a fault of its own, one with two.
     let conversation = |number: usize| {
         let task = format!("Task {number}");
-        let clean = vec![user(&task), call("a", "{}"), json!({"role": "tool", "tool_call_id": "a", "content": "r"})];
+        let id = format!("call_{number}");
+        let result = json!({"role": "tool", "tool_call_id": id, "content": format!("result {number}")});
+        let clean = vec![user(&task), call(&id, "{}"), result];
         let second = match number % 4 {
             0 => [clean.clone(), vec![user("More")]].concat(),
-            1 => [vec![user(&format!("{task}?"))], clean[1..].to_vec(), vec![user("More")]].concat(),
+            1 => [clean.clone(), vec![call("b", "{\"cut\":"), json!({"role": "tool", "tool_call_id": "b", "content": "r"})]].concat(),
             2 => [clean.clone(), vec![orphan("z")]].concat(),
-            _ => [vec![user(&format!("{task}?"))], clean[1..].to_vec(), vec![orphan("z")]].concat(),
+            _ => [clean.clone(), vec![call("b", "{\"cut\":"), orphan("b"), orphan("z")]].concat(),
         };
         [chat(&json!(clean)), chat(&json!(second))]
     };

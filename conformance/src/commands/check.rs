@@ -254,7 +254,7 @@ impl TypedValueParser for FormParser {
             return Err(clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command));
         }
         let name = PossibleValuesParser::new(FindingsForm::VARIANTS).parse_ref(command, argument, value)?;
-        name.parse().map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
+        name.parse::<FindingsForm>().map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -123,10 +123,10 @@ fn exit_text(exit: Exit) -> &'static str {
     match exit {
         Exit::Ok => "conformant, or simply done: no case counts against the testee, and at least one was applicable.",
         Exit::NotConformant => {
-            "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable."
+            "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable. Of `check`: an error was found (with --strict: or a warning)."
         }
         Exit::Usage => {
-            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file that is not what it should be."
+            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file that is not what it should be. Of `check`: a file cannot be read, or nothing in it was recognized."
         }
         Exit::Testee => {
             "the testee could not be started, or its handshake failed. Try it by hand: paste \
@@ -138,6 +138,6 @@ fn exit_text(exit: Exit) -> &'static str {
         Exit::KnownFailures => {
             "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."
         }
-        Exit::Interrupted => "interrupted; the testee was ended, the summary printed and the reports written.",
+        Exit::Interrupted => "interrupted; the testee was ended, the summary printed and the reports written. Of `check`: what was found until then was told.",
     }
 }

@@ -9,9 +9,9 @@ use threadspec_logs::{Finding, Level};
 /// The runner finds files from the root of the checkout, `workspace`, on.
 pub fn annotation(name: &str, finding: &Finding, workspace: Option<&Path>) -> String {
     let line = finding.place.line.map(|line| format!(",line={line}")).unwrap_or_default();
-    let text = [&finding.to_string(), finding.advice].join(" ");
+    let text = format!("{finding} {}", finding.advice);
     let title = property(&format!("threadspec {}", finding.rule));
-    format!("::{} file={}{line},title={title}::{}\n", command(finding.level), property(&file(name, workspace)), data(&text))
+    format!("::{} file={}{line},title={title}::{}\n", command(finding.level), property(&file(name, workspace)), data(text.trim_end()))
 }
 
 /// A file that could not be read, as a workflow command.

@@ -13,7 +13,7 @@ pub(super) fn json(record: &CheckRecord) -> String {
     files.sort_by_key(|file| &file.name);
     let mut findings: Vec<(&str, &Finding)> =
         files.iter().flat_map(|file| file.report.findings.iter().map(|finding| (&*file.name, finding))).collect();
-    findings.sort_by_key(|(name, finding)| (*name, key(finding)));
+    findings.sort_by(|one, other| (one.0, key(one.1)).cmp(&(other.0, key(other.1))));
     let object = json!({
         "format": 1,
         "threadspec": env!("CARGO_PKG_VERSION"),

@@ -16,11 +16,10 @@ pub(super) fn sarif(record: &CheckRecord) -> String {
         rules.entry(finding.rule).or_insert(finding);
     }
     let index: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(index, rule)| (*rule, index)).collect();
-    let results: Vec<Value> = record
-        .files
-        .iter()
-        .flat_map(|file| file.report.findings.iter().map(|finding| result(file, finding, index[finding.rule])))
-        .collect();
+    let results = record.files.iter().flat_map(|file| {
+        let index = &index;
+        file.report.findings.iter().map(move |finding| result(file, finding, index[finding.rule]))
+    });
     let unread = record.files.iter().filter_map(|file| {
         let why = message(file.unread.as_ref()?);
         Some(json!({"level": "error", "message": why, "locations": [location(&file.name, None)]}))
@@ -42,7 +41,7 @@ pub(super) fn sarif(record: &CheckRecord) -> String {
                 "exitCode": exit.code(),
                 "toolExecutionNotifications": unread.collect::<Vec<_>>(),
             }],
-            "results": results,
+            "results": results.collect::<Vec<_>>(),
         }],
     });
     format!("{object:#}\n")
@@ -60,7 +59,7 @@ fn rule(finding: &Finding) -> Value {
 }
 
 fn result(file: &CheckedFile, finding: &Finding, index: usize) -> Value {
-    let text = [&finding.to_string(), finding.advice].join(" ");
+    let text = format!("{finding} {}", finding.advice);
     let mut location = location(&file.name, finding.place.line);
     let place = finding.place.to_string();
     if !place.is_empty() {

@@ -93,10 +93,7 @@ mod tests {
     fn names(folder: &Path, arguments: &[&str]) -> (Vec<String>, Vec<String>) {
         let arguments: Vec<PathBuf> = arguments.iter().map(|argument| folder.join(argument)).collect();
         let Inputs { files, unread } = Inputs::of(&arguments);
-        let name = |path: &PathBuf| {
-            let path = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
-            path.clone()
-        };
+        let name = |path: &PathBuf| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().replace('\\', "/");
         (files.iter().map(name).collect(), unread.iter().map(|(path, _)| name(path)).collect())
     }
 
