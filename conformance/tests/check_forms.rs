@@ -56,7 +56,10 @@ fn logs() -> io::Result<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
     write("clean.jsonl", &chat(&json!([user("Hi")])))?;
-    write("error.jsonl", &format!("{}\n{}\n", chat(&json!([user("Hi")])), chat(&json!([user("Yes?"), orphan("a%\n::b")]))))?;
+    write(
+        "error.jsonl",
+        &format!("{}\n{}\n", chat(&json!([user("Hi")])), chat(&json!([user("Yes?"), orphan("a%\n::b")]))),
+    )?;
     write("warning.jsonl", &chat(&json!([user("Hi"), call("a", "{\"cut\":"), orphan("a")])))?;
     write("nothing.json", "{\"name\": \"a package\"}")?;
     Ok(folder)
@@ -166,7 +169,9 @@ fn sarif_follows_its_public_schema() -> io::Result<()> {
     }
     let of = |uri: &str| {
         let results = run["results"].as_array().into_iter().flatten();
-        results.filter(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri).collect::<Vec<_>>()
+        results
+            .filter(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri)
+            .collect::<Vec<_>>()
     };
     assert_eq!(of("error.jsonl").len(), 1, "{said}");
     let odd = of("a%20b%23%7B%7D.jsonl");
@@ -183,7 +188,8 @@ fn what_a_log_says_is_no_command_to_the_runner_of_github() -> io::Result<()> {
     let odd = "dir,a:b/x%.jsonl";
     fs::create_dir(folder.path().join("dir,a:b"))?;
     fs::write(folder.path().join(odd), chat(&json!([user("Hi"), orphan("\r\n::error::forged\n##[error]")])))?;
-    let (code, said) = check(folder.path(), &["--format", "github", "error.jsonl", "warning.jsonl", odd, "::no\nsuch"])?;
+    let (code, said) =
+        check(folder.path(), &["--format", "github", "error.jsonl", "warning.jsonl", odd, "::no\nsuch"])?;
     assert_eq!(code, 2);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 4, "{said}");
@@ -232,7 +238,8 @@ fn junit_has_a_suite_for_each_file() -> io::Result<()> {
 fn text_has_colours_only_where_they_are_wanted_and_hides_no_character() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("log"), chat(&json!([user("Hi"), orphan("\u{1b}[31m\u{202e}")])))?;
-    for (name, value, is_coloured) in [("NO_COLOR", "1", false), ("TERM", "dumb", false), ("CLICOLOR_FORCE", "1", true)] {
+    for (name, value, is_coloured) in [("NO_COLOR", "1", false), ("TERM", "dumb", false), ("CLICOLOR_FORCE", "1", true)]
+    {
         let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
             .args(["check", "log"])
             .env_remove("NO_COLOR")
@@ -243,7 +250,10 @@ fn text_has_colours_only_where_they_are_wanted_and_hides_no_character() -> io::R
         assert_eq!(said.contains('\u{1b}'), is_coloured, "{name}: {said:?}");
         assert!(said.contains("␛[31m⟨U+202E⟩"), "{said}");
         // In a pipe, a finding is a line and its advice another.
-        assert!(said.lines().any(|line| line.contains("request 1 (line 1), message 2") && line.contains("OAI-CHAT-ORPHAN")), "{said}");
+        assert!(
+            said.lines().any(|line| line.contains("request 1 (line 1), message 2") && line.contains("OAI-CHAT-ORPHAN")),
+            "{said}"
+        );
     }
     Ok(())
 }
@@ -274,7 +284,11 @@ fn findings_of_parts_are_those_of_the_whole() -> io::Result<()> {
         let clean = vec![user(&task), call(&id, "{}"), result];
         let second = match number % 4 {
             0 => [clean.clone(), vec![user("More")]].concat(),
-            1 => [clean.clone(), vec![call("b", "{\"cut\":"), json!({"role": "tool", "tool_call_id": "b", "content": "r"})]].concat(),
+            1 => [
+                clean.clone(),
+                vec![call("b", "{\"cut\":"), json!({"role": "tool", "tool_call_id": "b", "content": "r"})],
+            ]
+            .concat(),
             2 => [clean.clone(), vec![orphan("z")]].concat(),
             _ => [clean.clone(), vec![call("b", "{\"cut\":"), orphan("b"), orphan("z")]].concat(),
         };
@@ -292,7 +306,8 @@ fn findings_of_parts_are_those_of_the_whole() -> io::Result<()> {
         let mut together = Vec::new();
         for part in 0..parts {
             let name = format!("part-{part}.jsonl");
-            let some: Vec<_> = all.iter().enumerate().filter(|(number, _)| number % parts == part).map(|(_, one)| one).collect();
+            let some: Vec<_> =
+                all.iter().enumerate().filter(|(number, _)| number % parts == part).map(|(_, one)| one).collect();
             fs::write(folder.path().join(&name), lines(&some))?;
             together.extend(without_place(&findings(folder.path(), &[&name])?));
         }

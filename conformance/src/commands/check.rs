@@ -118,7 +118,8 @@ impl Check {
         let name = path.display().to_string();
         let mut findings = Findings::new(&name, self.format);
         let options = CheckOptions { profile: self.profile, api: self.api };
-        let summary = self.open(path, &mut findings).and_then(|input| threadspec_logs::check(input, &options, &mut findings));
+        let summary =
+            self.open(path, &mut findings).and_then(|input| threadspec_logs::check(input, &options, &mut findings));
         let mut file = CheckedFile { name: name.clone(), ..CheckedFile::default() };
         match summary {
             Ok(summary) => {
@@ -250,11 +251,13 @@ impl TypedValueParser for FormParser {
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
         if let Some(api) = value.to_str().filter(|name| name.parse::<Api>().is_ok()) {
-            let message = format!("`--format` says how to tell what is found; the API is named with `--api {api}` now\n");
+            let message =
+                format!("`--format` says how to tell what is found; the API is named with `--api {api}` now\n");
             return Err(clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command));
         }
         let name = PossibleValuesParser::new(FindingsForm::VARIANTS).parse_ref(command, argument, value)?;
-        name.parse::<FindingsForm>().map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
+        name.parse::<FindingsForm>()
+            .map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

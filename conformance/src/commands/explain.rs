@@ -138,6 +138,8 @@ fn exit_text(exit: Exit) -> &'static str {
         Exit::KnownFailures => {
             "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."
         }
-        Exit::Interrupted => "interrupted; the testee was ended, the summary printed and the reports written. Of `check`: what was found until then was told.",
+        Exit::Interrupted => {
+            "interrupted; the testee was ended, the summary printed and the reports written. Of `check`: what was found until then was told."
+        }
     }
 }

@@ -11,7 +11,12 @@ pub fn annotation(name: &str, finding: &Finding, workspace: Option<&Path>) -> St
     let line = finding.place.line.map(|line| format!(",line={line}")).unwrap_or_default();
     let text = format!("{finding} {}", finding.advice);
     let title = property(&format!("threadspec {}", finding.rule));
-    format!("::{} file={}{line},title={title}::{}\n", command(finding.level), property(&file(name, workspace)), data(text.trim_end()))
+    format!(
+        "::{} file={}{line},title={title}::{}\n",
+        command(finding.level),
+        property(&file(name, workspace)),
+        data(text.trim_end())
+    )
 }
 
 /// A file that could not be read, as a workflow command.

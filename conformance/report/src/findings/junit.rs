@@ -25,7 +25,7 @@ fn reading(file: &CheckedFile) -> Value {
     let text = visible(file.unread.as_deref().unwrap_or_default());
     let total = file.report.summary.total();
     let name = if total.is_empty() { "nothing that can be judged".to_owned() } else { total };
-    context! { name, class => "read", kind, type => "unread", text, message => text }
+    context! { name, class => "read", kind, type => "unread", message => text.clone(), text }
 }
 
 /// What does not count is shown as skipped: CI systems know no warning.

@@ -44,7 +44,7 @@ pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
 pub fn totals(record: &CheckRecord) -> String {
     let mut text = String::new();
     if record.files.len() > 1 {
-        let at_fault = record.files.iter().filter(|file| record.is_at_fault(file)).count();
+        let at_fault = record.files.iter().filter(|file| file.unread.is_none() && record.is_at_fault(file)).count();
         let unread = record.files.iter().filter(|file| file.unread.is_some()).count();
         let unread = if unread == 0 { String::new() } else { format!(", {unread} not read") };
         text.push_str(&format!("{} files, {at_fault} at fault{unread}\n", record.files.len()));

@@ -213,9 +213,8 @@ mod tests {
         let path = folder.path().join("log");
         let mut next = deeds.iter();
         let to_wait = path.clone();
-        let mut file = Followed::new(path, move |time| {
-            time.is_zero() || next.next().is_some_and(|deed| deed(&to_wait).is_ok())
-        });
+        let mut file =
+            Followed::new(path, move |time| time.is_zero() || next.next().is_some_and(|deed| deed(&to_wait).is_ok()));
         let beginnings = file.beginnings();
         let mut text = String::new();
         file.read_to_string(&mut text)?;
@@ -228,8 +227,13 @@ mod tests {
 
     #[test]
     fn a_file_that_is_not_there_yet_is_waited_for() -> io::Result<()> {
-        let (text, beginnings) =
-            followed(&[|_| Ok(()), |path| append(path, "1\n2"), |_| Ok(()), |path| append(path, "2\n3\n"), |_| Ok(())])?;
+        let (text, beginnings) = followed(&[
+            |_| Ok(()),
+            |path| append(path, "1\n2"),
+            |_| Ok(()),
+            |path| append(path, "2\n3\n"),
+            |_| Ok(()),
+        ])?;
         assert_eq!(text, "1\n22\n3\n");
         assert_eq!(beginnings.line(3), (0, 3));
         Ok(())
@@ -245,11 +249,8 @@ mod tests {
 
     #[test]
     fn a_file_that_is_cut_off_begins_anew() -> io::Result<()> {
-        let (text, beginnings) = followed(&[
-            |path| append(path, "1\n2\nbeg"),
-            |path| fs::write(path, "4\n"),
-            |path| append(path, "5\n"),
-        ])?;
+        let (text, beginnings) =
+            followed(&[|path| append(path, "1\n2\nbeg"), |path| fs::write(path, "4\n"), |path| append(path, "5\n")])?;
         assert_eq!(text, "1\n2\nbeg\n4\n5\n");
         assert_eq!([2, 3, 4, 5].map(|line| beginnings.line(line)), [(0, 2), (0, 3), (1, 1), (1, 2)]);
         Ok(())

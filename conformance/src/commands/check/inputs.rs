@@ -101,7 +101,8 @@ mod tests {
     fn folders_and_patterns_stand_for_files() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let at = folder.path();
-        for file in ["b.jsonl", "a.jsonl", "a.txt", "deep/er/c.jsonl", ".hidden/d.jsonl", "deep/.e.jsonl", "[x].jsonl"] {
+        for file in ["b.jsonl", "a.jsonl", "a.txt", "deep/er/c.jsonl", ".hidden/d.jsonl", "deep/.e.jsonl", "[x].jsonl"]
+        {
             let path = at.join(file);
             fs::create_dir_all(path.parent().expect("a folder"))?;
             fs::write(path, "")?;
@@ -115,7 +116,10 @@ mod tests {
         assert_eq!(names(at, &["[x].jsonl"]).0, ["[x].jsonl"]);
         assert_eq!(names(at, &["b.jsonl", "*.jsonl", "deep/../b.jsonl"]).0, ["b.jsonl", "[x].jsonl", "a.jsonl"]);
         assert_eq!(names(at, &["missing.jsonl"]).0, ["missing.jsonl"]);
-        assert_eq!(names(at, &["*.xml", "a[", "empty"]), (Vec::new(), ["*.xml", "a[", "empty"].map(str::to_owned).to_vec()));
+        assert_eq!(
+            names(at, &["*.xml", "a[", "empty"]),
+            (Vec::new(), ["*.xml", "a[", "empty"].map(str::to_owned).to_vec())
+        );
         Ok(())
     }
 
