@@ -159,7 +159,8 @@ impl Exchanges {
             self.losses += 1;
             let parent = lineage.parent.unwrap_or_default();
             let cost = before.and_then(|before| Some((before.tokens?.0, tokens?.1)));
-            output.found(finding("LOG-PREFIX", in_element(place, &loss.place), lost(parent, loss, cost)));
+            let place = Place { after: Some(parent), ..in_element(place, &loss.place) };
+            output.found(finding("LOG-PREFIX", place, lost(loss, cost)));
         } else if let Some(before) = before {
             if before.length == length {
                 twin = lineage.parent;
@@ -168,12 +169,12 @@ impl Exchanges {
                 // It has part of the answer, and so no other answer.
                 let lost = missing(made, &before.calls);
                 if !lost.is_empty() && lost.len() < before.calls.len() {
-                    let parent = lineage.parent.unwrap_or_default();
                     for (id, name, _) in &lost {
                         let text = format!(
-                            "it goes on from request {parent}, but without the call of `{name}` ({id:?}) that was answered there"
+                            "it goes on from an earlier request, but without the call of `{name}` ({id:?}) that was answered there"
                         );
-                        output.found(finding("LOG-CALL-LOST", Place { path: String::new(), ..place.clone() }, text));
+                        let place = Place { after: lineage.parent, path: String::new(), ..place.clone() };
+                        output.found(finding("LOG-CALL-LOST", place, text));
                     }
                     before.calls.clear();
                 }
@@ -191,7 +192,9 @@ impl Exchanges {
         let answered = std::mem::take(&mut self.answered);
         for (number, one) in &answered {
             let lost = missing(&self.calls, &one.calls);
-            let Some(next) = one.next.filter(|_| !lost.is_empty()) else { continue };
+            if one.next.is_none() || lost.is_empty() {
+                continue;
+            }
             // The same request was made again, and its other answer was taken.
             let all_lost = lost.len() == one.calls.len();
             let is_twin = |other: &AnsweredRequest| {
@@ -204,7 +207,7 @@ impl Exchanges {
             }
             for (id, name, _) in lost {
                 let text = format!(
-                    "the answer calls `{name}` ({id:?}), and request {next} goes on without that call, as do all later ones"
+                    "the answer calls `{name}` ({id:?}), and the next request goes on without that call, as do all later ones"
                 );
                 output.found(finding("LOG-CALL-LOST", Place { path: String::new(), ..one.place.clone() }, text));
             }
@@ -334,7 +337,7 @@ fn in_element(request: &Place, location: &Location) -> Place {
 }
 
 /// What a lost prefix is and costs; `cost`: the tokens of the earlier request, and how many of them the cache still had.
-fn lost(parent: usize, Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, u64)>) -> String {
+fn lost(Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, u64)>) -> String {
     let how = match how {
         LossKind::Changed(difference) => format!(
             "{} has changed in it, from byte {}: {:?}, before {:?}",
@@ -343,12 +346,12 @@ fn lost(parent: usize, Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, 
             difference.now,
             difference.before
         ),
-        LossKind::Removed(lost) => format!("{lost} of request {parent} is missing"),
-        LossKind::Inserted => format!("it was not there in request {parent}"),
+        LossKind::Removed(lost) => format!("{lost} is missing"),
+        LossKind::Inserted => "it was not there before".to_owned(),
     };
     let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
     format!(
-        "the request goes on from request {parent}, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
+        "the request goes on from an earlier one, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
         whole - kept
     )
 }

@@ -46,6 +46,8 @@ pub struct Place {
     pub line: Option<usize>,
     /// The request, counted from 1 through the whole file.
     pub request: Option<usize>,
+    /// The request that it goes on from, where that matters: the text names no request, so that it is the same in a part of the log.
+    pub after: Option<usize>,
     /// The event, message or item.
     pub element: Option<Element>,
     /// The conversation: its key in the log, if the log has one.
@@ -67,11 +69,13 @@ impl fmt::Display for Place {
         let mut names = [self.request.map(|number| format!("request {number}")), element].into_iter().flatten();
         let mut parts: Vec<String> = self.entry.iter().cloned().collect();
         parts.extend(self.conversation.as_ref().map(|key| format!("conversation {key}")));
-        parts.push(match (names.next(), self.line) {
-            (Some(name), Some(line)) => format!("{name} (line {line})"),
-            (Some(name), None) => name,
-            (None, Some(line)) => format!("line {line}"),
-            (None, None) => String::new(),
+        let line = self.line.map(|line| format!("line {line}"));
+        let notes = [line, self.after.map(|number| format!("after request {number}"))];
+        let notes = notes.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        parts.push(match names.next() {
+            Some(name) if notes.is_empty() => name,
+            Some(name) => format!("{name} ({notes})"),
+            None => notes,
         });
         parts.extend(names);
         parts.retain(|part| !part.is_empty());
@@ -109,11 +113,12 @@ impl Finding {
     pub fn to_json(&self) -> Value {
         let mut object =
             json!({"rule": self.rule, "level": self.level.to_string(), "text": self.text, "advice": self.advice});
-        let Place { entry, line, request, element, conversation, path } = &self.place;
+        let Place { entry, line, request, after, element, conversation, path } = &self.place;
         let members = [
             ("entry", entry.as_ref().map(|entry| json!(entry))),
             ("line", line.map(|line| json!(line))),
             ("request", request.map(|request| json!(request))),
+            ("after", after.map(|request| json!(request))),
             ("element", element.map(|Element { kind, number }| json!(format!("{kind} {number}")))),
             ("conversation", conversation.as_ref().map(|key| json!(key))),
             ("path", (!path.is_empty()).then(|| json!(path))),

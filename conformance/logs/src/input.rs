@@ -34,7 +34,16 @@ pub(super) fn unpack<'a>(input: Box<dyn Read + 'a>) -> io::Result<(Box<dyn Read 
 /// The first bytes, and a reader of all of them.
 pub(super) fn peek<'a>(mut input: Box<dyn Read + 'a>, length: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut head = Vec::with_capacity(length);
-    (&mut input).take(length as u64).read_to_end(&mut head)?;
+    // No longer than a line: who follows a log waits for the next.
+    while head.len() < length && !head.contains(&b'\n') {
+        let known = head.len();
+        head.resize(length, 0);
+        let read = input.read(&mut head[known..])?;
+        head.truncate(known + read);
+        if read == 0 {
+            break;
+        }
+    }
     let rest = io::Cursor::new(head.clone()).chain(input);
     Ok((head, Box::new(rest)))
 }

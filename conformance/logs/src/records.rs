@@ -11,6 +11,10 @@ use std::ops::Range;
 
 /// How much is read at once.
 const STEP: usize = 1 << 20;
+/// How much one read asks for.
+const PIECE: usize = 1 << 17;
+/// So many bytes, or a whole line, tell what a file is.
+const HEAD: usize = 64;
 /// A larger value is read element by element, if it has any.
 const WINDOW: usize = 32 << 20;
 /// A record that is larger than this is not read.
@@ -60,7 +64,7 @@ impl<'a> Records<'a> {
 
     /// The first bytes, to know what the file is.
     pub(super) fn head(&mut self) -> &[u8] {
-        while self.buffer.len() < STEP && self.fill() {}
+        while self.buffer.trim_ascii_start().len() < HEAD && !self.buffer.contains(&b'\n') && self.fill() {}
         &self.buffer
     }
 
@@ -80,11 +84,20 @@ impl<'a> Records<'a> {
             self.start = 0;
         }
         let known = self.buffer.len();
-        if let Err(error) = (&mut self.input).take(STEP as u64).read_to_end(&mut self.buffer) {
+        // One read, not a whole step: what comes from somebody who is still writing is judged at once.
+        self.buffer.resize(known + PIECE, 0);
+        let read = loop {
+            match self.input.read(&mut self.buffer[known..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        let read = read.unwrap_or_else(|error| {
             self.failed = Some(error);
-            self.has_ended = true;
-        }
-        self.has_ended |= self.buffer.len() == known;
+            0
+        });
+        self.buffer.truncate(known + read);
+        self.has_ended |= read == 0;
         self.buffer.len() > known
     }
 

@@ -118,8 +118,12 @@ impl Check {
         let name = path.display().to_string();
         let mut findings = Findings::new(&name, self.format);
         let options = CheckOptions { profile: self.profile, api: self.api };
-        let summary =
-            self.open(path, &mut findings).and_then(|input| threadspec_logs::check(input, &options, &mut findings));
+        let summary = match self.open(path, &mut findings) {
+            // Its pages are looked up where they stand.
+            Ok(None) => threadspec_logs::check_file(path, &options, &mut findings),
+            Ok(Some(input)) => threadspec_logs::check(input, &options, &mut findings),
+            Err(error) => Err(error),
+        };
         let mut file = CheckedFile { name: name.clone(), ..CheckedFile::default() };
         match summary {
             Ok(summary) => {
@@ -134,12 +138,16 @@ impl Check {
         file
     }
 
-    fn open(&self, path: &Path, findings: &mut Findings<'_>) -> io::Result<Box<dyn Read + Send>> {
+    /// What to read; nothing if it is a database.
+    fn open(&self, path: &Path, findings: &mut Findings<'_>) -> io::Result<Option<Box<dyn Read>>> {
         if path == Path::new("-") {
-            return Ok(Box::new(Stdin::new()));
+            return Ok(Some(Box::new(Stdin::new())));
         }
         if !self.follow {
-            return Ok(Box::new(Interruptible(files::open(path)?)));
+            let mut head = Vec::new();
+            files::open(path)?.take(DATABASE.len() as u64).read_to_end(&mut head)?;
+            let input = || files::open(path).map(|file| Box::new(Interruptible(file)) as Box<dyn Read>);
+            return (head != DATABASE).then(input).transpose();
         }
         // What is there must be a file that can be read; what is not there yet is waited for.
         match fs::metadata(path) {
@@ -148,7 +156,7 @@ impl Check {
         }
         let followed = Followed::new(path.to_path_buf(), interrupt::wait);
         findings.beginnings = Some(followed.beginnings());
-        Ok(Box::new(followed))
+        Ok(Some(Box::new(followed)))
     }
 
     fn tell_unread(&self, file: &CheckedFile) {
@@ -160,6 +168,9 @@ impl Check {
         }
     }
 }
+
+/// How a database of SQLite begins.
+const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// The root of the checkout, from which GitHub finds files.
 fn workspace() -> Option<PathBuf> {

@@ -1,9 +1,10 @@
 //! The files that the arguments of `check` stand for.
 
+use glob::MatchOptions;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use threadspec_runner::files;
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 /// What the arguments stand for: files, in the order in which they are named, and what stands for none, with the reason.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -13,8 +14,8 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// A folder stands for every file in it, sorted, hidden ones apart; a pattern that is no file itself, for what matches it. What is named
-    /// twice is read once.
+    /// A folder stands for every file in it, sorted, without hidden ones and linked folders; a pattern that is no file itself, for what
+    /// matches it. What is named twice is read once.
     pub(super) fn of(arguments: &[PathBuf]) -> Self {
         let mut inputs = Self::default();
         for argument in arguments {
@@ -37,18 +38,18 @@ impl Inputs {
 
     fn add_folder(&mut self, folder: &Path) {
         let is_hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
-        let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+        // A link to a file is a file; one to a folder may lead anywhere, also back.
+        let is_file =
+            |entry: &DirEntry| entry.file_type().is_file() || entry.path_is_symlink() && entry.path().is_file();
+        let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
         let known = self.files.len() + self.unread.len();
         for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() => self.files.push(entry.into_path()),
+                Ok(entry) if is_file(&entry) => self.files.push(entry.into_path()),
                 Ok(_) => {}
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).to_path_buf();
-                    let why = match error.loop_ancestor() {
-                        Some(ancestor) => format!("a link to {}, which it is in", ancestor.display()),
-                        None => error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
-                    };
+                    let why = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
                     self.unread.push((path, why));
                 }
             }
@@ -60,7 +61,8 @@ impl Inputs {
 
     fn add_matches(&mut self, argument: &Path, pattern: &str) {
         let mut refuse = |path: &Path, why: String| self.unread.push((path.to_path_buf(), why));
-        let matches = match glob::glob(pattern) {
+        let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::default() };
+        let matches = match glob::glob_with(pattern, options) {
             Ok(matches) => matches,
             Err(error) => return refuse(argument, format!("no file has this name, and it is no pattern: {error}")),
         };
@@ -125,15 +127,15 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_is_linked_into_itself_is_told() -> io::Result<()> {
+    fn linked_files_are_read_and_linked_folders_not_entered() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         fs::write(folder.path().join("a"), "")?;
-        std::os::unix::fs::symlink("..", folder.path().join("up"))?;
-        std::os::unix::fs::symlink(".", folder.path().join("ring"))?;
-        fs::write(folder.path().join("z"), "")?;
-        let (files, unread) = names(folder.path(), &["."]);
-        assert!(files.contains(&"a".to_owned()) && files.contains(&"z".to_owned()), "{files:?}");
-        assert!(unread.contains(&"ring".to_owned()), "{unread:?}");
+        for (link, to) in [("up", ".."), ("ring", "."), ("b", "/dev/null"), ("c", "nowhere")] {
+            std::os::unix::fs::symlink(to, folder.path().join(link))?;
+        }
+        let other = tempfile::NamedTempFile::new()?;
+        std::os::unix::fs::symlink(other.path(), folder.path().join("z"))?;
+        assert_eq!(names(folder.path(), &["."]), (["a", "z"].map(str::to_owned).to_vec(), Vec::new()));
         Ok(())
     }
 }
