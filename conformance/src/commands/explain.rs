@@ -5,7 +5,7 @@ use super::{Stop, corpus_and_errata, did_you_mean, explain_gateway, explain_sess
 use std::fmt::Write;
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
-use threadspec_golden::provider_rules;
+use threadspec_golden::{log_rules, provider_rules};
 use threadspec_judge::corpus::{Clause, Corpus};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
@@ -54,6 +54,7 @@ impl Explain {
         let verdicts: Vec<String> = Verdict::iter().map(|verdict| verdict.to_string()).collect();
         let cases = corpus.cases.iter().map(|case| case.id.as_str());
         let rules = provider_rules().iter().map(|rule| rule.id.as_str());
+        let rules = rules.chain(log_rules().iter().map(|rule| rule.id.as_str()));
         let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules);
         let hint = did_you_mean(&self.what, names);
         let what = visible(&self.what);

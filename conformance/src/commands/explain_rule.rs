@@ -1,7 +1,9 @@
 //! What `threadspec explain` says of a rule of a model API.
 
 use std::fmt::Write;
-use threadspec_golden::{HeaderPair, ProbedAnswer, RefusalWords, RuleCondition, RuleEntry, provider_rules};
+use threadspec_golden::{
+    HeaderPair, LogRuleEntry, ProbedAnswer, RefusalWords, RuleCondition, RuleEntry, log_rules, provider_rules,
+};
 use threadspec_judge::text::{beginning, visible};
 use threadspec_report::terminal::{STRONG, styled};
 
@@ -11,8 +13,20 @@ const SHOWN: usize = 600;
 /// The rule of this id, for each API that has it.
 pub(super) fn rule_text(id: &str) -> Option<String> {
     let of_id = provider_rules().iter().filter(|rule| rule.id.eq_ignore_ascii_case(id));
-    let texts: Vec<String> = of_id.map(text).collect();
+    let of_logs = log_rules().iter().filter(|rule| rule.id.eq_ignore_ascii_case(id)).map(log_rule_text);
+    let texts: Vec<String> = of_id.map(text).chain(of_logs).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+fn log_rule_text(LogRuleEntry { id, level, text, advice, evidence, broken, valid }: &LogRuleEntry) -> String {
+    let mut out = format!("{} (logs; {level})\n  {text}\n\n{evidence}\n{advice}\n", styled(STRONG, id));
+    for (what, lines) in [("breaks it", broken), ("does not", valid)] {
+        if !lines.is_empty() {
+            let lines: Vec<String> = lines.iter().map(|line| beginning(line, SHOWN)).collect();
+            let _ = writeln!(out, "\n{what}:\n  {}", lines.join("\n  "));
+        }
+    }
+    out
 }
 
 fn text(rule: &RuleEntry) -> String {
@@ -117,6 +131,10 @@ mod tests {
             }
             assert!(said.contains("is a warning") != (rule.is_sure() && rule.until.is_none()), "{said}");
             assert!(said.len() < 6000, "{}: {}", rule.id, said.len());
+        }
+        for rule in log_rules() {
+            let said = rule_text(&rule.id).expect("a rule");
+            assert!(said.contains(&rule.text) && said.contains(&rule.advice), "{said}");
         }
         assert_eq!(rule_text("ANT-NOTHING"), None);
     }
