@@ -19,8 +19,11 @@ fn check_log(requests: &[Value]) -> io::Result<(i32, String)> {
     let lines = |requests: Vec<String>| requests.join("\n") + "\n";
     let said = check(&lines(requests.iter().map(Value::to_string).collect()), &[])?;
     // In an array all stand in one line.
-    let without_lines =
-        |said: &str| (1..10).fold(said.to_owned(), |said, line| said.replace(&format!(" (line {line})"), ""));
+    let without_lines = |said: &str| {
+        (1..10).fold(said.to_owned(), |said, line| {
+            said.replace(&format!(" (line {line})"), "").replace(&format!("line {line}, "), "")
+        })
+    };
     let array = check(&Value::from(requests.to_vec()).to_string(), &[])?;
     assert_eq!((said.0, without_lines(&said.1)), (array.0, without_lines(&array.1)), "{}\n{}", said.1, array.1);
     let wrapped = requests.iter().map(|request| json!({"custom_id": "1", "url": "/v1", "body": request}).to_string());
@@ -269,13 +272,13 @@ fn a_format_can_be_named() -> io::Result<()> {
         ("openai-responses", 0, "1 request (openai-responses): 0 errors"),
     ] {
         for content in [messages.to_owned(), format!("[{messages}]"), messages.replace(['[', ']'], "") + "\n"] {
-            let (code, said) = check(&content, &["--format", format])?;
+            let (code, said) = check(&content, &["--api", format])?;
             assert_eq!(code, exit, "{content}\n{said}");
             assert!(said.contains(said_of_it), "{content}\n{said}");
         }
     }
-    assert_eq!(check(messages, &["--format", "openai"])?.0, 2);
-    assert_eq!(check("{}", &["--format", "anthropic"])?.0, 2, "no request");
+    assert_eq!(check(messages, &["--api", "openai"])?.0, 2);
+    assert_eq!(check("{}", &["--api", "anthropic"])?.0, 2, "no request");
     Ok(())
 }
 
