@@ -7,7 +7,7 @@ mod stdin;
 use super::Stop;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use follow::{Beginnings, Followed};
+use follow::{Beginnings, GrowingFile};
 use inputs::Inputs;
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -116,30 +116,30 @@ impl Check {
 
     fn check(&self, path: &Path) -> CheckedFile {
         let name = path.display().to_string();
-        let mut findings = Findings::new(&name, self.format);
+        let mut teller = Teller::new(&name, self.format);
         let options = CheckOptions { profile: self.profile, api: self.api };
-        let summary = match self.open(path, &mut findings) {
+        let summary = match self.open(path, &mut teller) {
             // Its pages are looked up where they stand.
-            Ok(None) => threadspec_logs::check_file(path, &options, &mut findings),
-            Ok(Some(input)) => threadspec_logs::check(input, &options, &mut findings),
+            Ok(None) => threadspec_logs::check_file(path, &options, &mut teller),
+            Ok(Some(input)) => threadspec_logs::check(input, &options, &mut teller),
             Err(error) => Err(error),
         };
         let mut file = CheckedFile { name: name.clone(), ..CheckedFile::default() };
         match summary {
             Ok(summary) => {
-                findings.conclude(&summary);
+                teller.conclude(&summary);
                 let nothing = || "nothing in it was recognized".to_owned();
                 file.unread = (!summary.has_recognized()).then(nothing);
                 file.report.summary = summary;
             }
             Err(error) => file.unread = Some(error.to_string()),
         }
-        file.report.findings = findings.kept;
+        file.report.findings = teller.kept;
         file
     }
 
     /// What to read; nothing if it is a database.
-    fn open(&self, path: &Path, findings: &mut Findings<'_>) -> io::Result<Option<Box<dyn Read>>> {
+    fn open(&self, path: &Path, teller: &mut Teller<'_>) -> io::Result<Option<Box<dyn Read>>> {
         if path == Path::new("-") {
             return Ok(Some(Box::new(Stdin::new())));
         }
@@ -154,8 +154,8 @@ impl Check {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             _ => drop(files::open(path)?),
         }
-        let followed = Followed::new(path.to_path_buf(), interrupt::wait);
-        findings.beginnings = Some(followed.beginnings());
+        let followed = GrowingFile::new(path.to_path_buf(), interrupt::wait);
+        teller.beginnings = Some(followed.beginnings());
         Ok(Some(Box::new(followed)))
     }
 
@@ -188,7 +188,7 @@ impl<R: Read> Read for Interruptible<R> {
 }
 
 /// Takes what is found in a file: tells it at once, or keeps it for a form that is told as a whole.
-struct Findings<'a> {
+struct Teller<'a> {
     name: &'a str,
     format: FindingsForm,
     width: Option<usize>,
@@ -199,7 +199,7 @@ struct Findings<'a> {
     kept: Vec<Finding>,
 }
 
-impl<'a> Findings<'a> {
+impl<'a> Teller<'a> {
     fn new(name: &'a str, format: FindingsForm) -> Self {
         let width = console::Term::stdout().size_checked().map(|(_, width)| width.into());
         Self { name, format, width, workspace: workspace(), beginnings: None, is_named: false, kept: Vec::new() }
@@ -224,7 +224,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-impl Sink for Findings<'_> {
+impl Sink for Teller<'_> {
     fn recognized(&mut self, what: &str) {
         self.name(what);
     }

@@ -34,7 +34,7 @@ impl Beginnings {
 }
 
 /// A file that is followed. It gives whole lines: what a writer has begun is no fault yet.
-pub(super) struct Followed<W> {
+pub(super) struct GrowingFile<W> {
     path: PathBuf,
     /// Waits for so long; whether to go on then.
     wait: W,
@@ -50,7 +50,7 @@ pub(super) struct Followed<W> {
     has_ended: bool,
 }
 
-impl<W: FnMut(Duration) -> bool> Followed<W> {
+impl<W: FnMut(Duration) -> bool> GrowingFile<W> {
     /// The file need not be there yet.
     pub(super) fn new(path: PathBuf, wait: W) -> Self {
         Self {
@@ -183,7 +183,7 @@ impl<W: FnMut(Duration) -> bool> Followed<W> {
     }
 }
 
-impl<W: FnMut(Duration) -> bool> Read for Followed<W> {
+impl<W: FnMut(Duration) -> bool> Read for GrowingFile<W> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.ready.read(buffer)?;
@@ -213,8 +213,9 @@ mod tests {
         let path = folder.path().join("log");
         let mut next = deeds.iter();
         let to_wait = path.clone();
-        let mut file =
-            Followed::new(path, move |time| time.is_zero() || next.next().is_some_and(|deed| deed(&to_wait).is_ok()));
+        let mut file = GrowingFile::new(path, move |time| {
+            time.is_zero() || next.next().is_some_and(|deed| deed(&to_wait).is_ok())
+        });
         let beginnings = file.beginnings();
         let mut text = String::new();
         file.read_to_string(&mut text)?;
