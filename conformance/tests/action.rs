@@ -17,7 +17,7 @@ struct StepOutcome {
 fn write_logs(folder: &Path) -> io::Result<()> {
     let request = r#"{"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}"#;
     fs::write(folder.join("clean.jsonl"), format!("{request}]}}"))?;
-    let result = r###"{"role": "tool", "tool_call_id": "\n::error::forged\n##[error]", "content": "r"}"###;
+    let result = r#"{"role": "tool", "tool_call_id": "\n::error::forged\n##[error]", "content": "r"}"#;
     fs::write(folder.join("a fault.jsonl"), format!("{request}, {result}]}}"))
 }
 

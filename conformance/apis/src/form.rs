@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn forms_that_no_api_here_has_are_told_apart() {
-        let block = |block: serde_json::Value| json!({"messages": [{"role": "user", "content": [block]}]});
+        let block = |block: Value| json!({"messages": [{"role": "user", "content": [block]}]});
         for (body, expected) in [
             (json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}), Some(RequestForm::Gemini)),
             (json!({"contents": []}), Some(RequestForm::Gemini)),

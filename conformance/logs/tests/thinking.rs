@@ -18,7 +18,7 @@ fn request(rounds: usize) -> Value {
 
 /// The rules that a log of requests breaks, as errors.
 fn broken(requests: &[Value]) -> Vec<String> {
-    let log: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    let log = requests.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let report = check_bytes(log.as_bytes(), &CheckOptions::default());
     report.findings.iter().map(|found| format!("{} {} {}", found.level, found.rule, found.place.path)).collect()
 }

@@ -73,10 +73,10 @@ impl Passage {
         let wanted = number("retry-after-ms").map(|ms| ms / 1e3).or_else(|| number("retry-after"));
         let wanted = wanted.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let (tries, status, request) = (self.tries, head.status, sent.clone());
-        let mut tried = TriedRequest { tries, status, has_begun, wanted, request, pause: None };
-        apply(&self.gateway.seams.again, &mut self.course, &mut tried);
-        if tried.pause.is_some() {
-            (self.tries, *sent) = (tries + 1, tried.request);
+        let mut attempt = TriedRequest { tries, status, has_begun, wanted, request, pause: None };
+        apply(&self.gateway.seams.again, &mut self.course, &mut attempt);
+        if attempt.pause.is_some() {
+            (self.tries, *sent) = (tries + 1, attempt.request);
             // What came of the first one is forgotten, but for what the client has got.
             self.body.clear();
             if let Some(stream) = &mut self.stream {
@@ -84,7 +84,7 @@ impl Passage {
                 stream.told = Told::default();
             }
         }
-        tried.pause
+        attempt.pause
     }
 
     /// The upstream cannot be reached, or nothing came of it that is HTTP.

@@ -90,7 +90,7 @@ fn put_agents<'a>(
     for case in cases.filter(|case| case.is_for(between.upstream, between.stream)) {
         let Some(failure) = failure(&mut testee, case, JudgeProfile::Universal, &Expected::new()) else { continue };
         let is_neglected = failure.broken.iter().all(|clause| neglects.contains(clause));
-        if planted.is_reading() && !(is_neglected && !failure.broken.is_empty()) {
+        if planted.is_reading() && (!is_neglected || failure.broken.is_empty()) {
             trial.troubles.push(format!("is right, but fails {}: {}", case.id, failure.note));
         } else if !planted.is_reading() && !failure.broken.iter().all(is_of_gateways) {
             trial.troubles.push(format!("is the gateway's fault alone, but fails {}: {}", case.id, failure.note));

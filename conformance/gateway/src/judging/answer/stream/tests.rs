@@ -153,7 +153,7 @@ fn a_response_needs_its_items_and_the_whole_at_its_end() {
 fn a_model_that_makes_many_calls_needs_high_indices() {
     let api = Api::OpenAiChat;
     let request = ApiRequest::read(api, &json!({"model": "m", "stream": true}));
-    let calls = (0..129).map(|number| SaidCall::new(&format!("call_{number}"), "look", &json!({}))).collect();
+    let calls = (0..129).map(|number| SaidCall::new(format!("call_{number}"), "look", &json!({}))).collect();
     let answer = ModelAnswer { calls, finish: Finish::Calls, model: "m".into(), ..ModelAnswer::default() };
     let events = answer.with_ids(api, &mut IdSource::new(1)).events(&request, &StreamShape::default());
     let musts = |calls: u64| musts_with(Excuses { calls, ..Excuses::default() }, api, &events, false);
