@@ -14,7 +14,7 @@ use threadspec_apis::follow::hash;
 #[derive(Default)]
 pub(super) struct LoggedThread {
     /// By the hash of the id; `None` for a call that was answered.
-    calls: HashMap<u64, Option<AwaitedCall>>,
+    calls: HashMap<u64, Option<PendingCall>>,
     /// Whether the log may begin in the middle of it, so that a result may answer a call that was before.
     may_begin_late: bool,
     /// How many messages there were.
@@ -24,7 +24,7 @@ pub(super) struct LoggedThread {
     is_model: bool,
 }
 
-struct AwaitedCall {
+struct PendingCall {
     id: String,
     place: Place,
     turn: usize,
@@ -101,7 +101,7 @@ impl LoggedThread {
                 format!("a second call {id:?} before the first one is answered"),
             ));
         }
-        let open = AwaitedCall { id: id.to_owned(), place: place.clone(), turn, was_passed: false };
+        let open = PendingCall { id: id.to_owned(), place: place.clone(), turn, was_passed: false };
         self.calls.insert(hash(&id), Some(open));
         found
     }
@@ -134,9 +134,9 @@ impl LoggedThread {
 
     /// The conversation has ended: the calls without a result. Those at an end that may go on are told as a note.
     pub(super) fn conclude(&mut self, may_go_on: bool) -> Vec<Finding> {
-        let mut open: Vec<AwaitedCall> = self.calls.drain().filter_map(|(_, call)| call).collect();
+        let mut open: Vec<PendingCall> = self.calls.drain().filter_map(|(_, call)| call).collect();
         open.sort_by_key(|call| (call.turn, call.place.line, call.place.element.map(|element| element.number)));
-        let told = |AwaitedCall { id, place, was_passed, .. }: AwaitedCall| {
+        let told = |PendingCall { id, place, was_passed, .. }: PendingCall| {
             if was_passed || !may_go_on {
                 finding("LOG-ANSWERED", place, format!("the call {id:?} has no result"))
             } else {

@@ -57,17 +57,23 @@ pub(super) fn opencode(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(next(session, &json!({"role": "assistant", "parts": [record]}), ""))
 }
 
-/// A trajectory of SWE-agent.
+/// A trajectory of SWE-agent: what each step sent, and the history at the end.
 pub(super) fn swe_agent(record: &Value) -> Option<Vec<RecordPiece>> {
-    record["trajectory"].as_array()?;
-    let history = list(&record["history"]).iter().map(|message| {
+    let answered = |message: &Value| {
         let mut message = message.clone();
         if message["role"] == "tool" && message["tool_call_id"].is_null() {
             message["tool_call_id"] = message["tool_call_ids"][0].clone();
         }
         message
+    };
+    let messages = |of: &Value| list(of).iter().map(answered).collect::<Vec<_>>();
+    let steps = record["trajectory"].as_array()?.iter().enumerate().filter(|(_, step)| step["query"].is_array());
+    let sent = steps.map(|(number, step)| {
+        let path = format!("trajectory[{number}].query");
+        let turns = said::turns_of(&messages(&step["query"]), &path);
+        RecordPiece::Exchange(LoggedExchange::of(SaidToModel::Messages(turns), None, &path))
     });
-    Some(saved(&history.collect::<Vec<_>>(), "history"))
+    Some(sent.chain(saved(&messages(&record["history"]), "history")).collect())
 }
 
 /// A trajectory of mini-swe-agent.

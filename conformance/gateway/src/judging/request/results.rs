@@ -12,7 +12,8 @@ use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec::surrogates::{has_marks, without_marks};
 use threadspec_golden::clause;
-use threadspec_judge::universal::{halves::arrived, value};
+use threadspec_judge::universal::halves::arrived;
+use threadspec_judge::universal::value;
 use threadspec_provider::WireLevel;
 
 const CLAUSE: &str = clause::GATE_RESULT;
