@@ -9,6 +9,9 @@ use threadspec_judge::universal::Property;
 use threadspec_judge::{session, universal};
 use threadspec_provider::RunPlan;
 
+/// What a gateway must keep that tries again by itself, as a client must.
+const OWN_RETRIES: [Property; 3] = [Property::WireRetry, Property::WireWait, Property::WireBackoff];
+
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
 /// what their case is about.
 pub(super) fn problems(corpus: &Corpus) -> Vec<Problem> {
@@ -47,10 +50,11 @@ fn wrong(case: &Case) -> Vec<String> {
         if level != case.level {
             wrong.push(format!("`{property}` is a `{level}`, but the case a `{}`", case.level));
         }
-        if property.is_of_wire() && !case.needs_wire() {
+        let is_own_retry = case.needs_gateway() && OWN_RETRIES.contains(property);
+        if property.is_of_wire() && !case.needs_wire() && !is_own_retry {
             wrong.push(format!("`{property}` is seen over the wire only, so that its cases belong in `{WIRE}/`"));
         }
-        if property.is_of_gateway() != case.needs_gateway() {
+        if property.is_of_gateway() != case.needs_gateway() && !is_own_retry {
             wrong.push(format!("`{property}`: properties of a gateway, and no others, are those of `{GATEWAY}/`"));
         }
         let is_between_runs = [clause::AGENT_INDEPENDENT, clause::GATE_INDEPENDENT].contains(&property.clause());
@@ -66,7 +70,10 @@ fn wrong(case: &Case) -> Vec<String> {
     match subjects(case, case.input()) {
         Err(why) => wrong.push(why),
         Ok(subjects) => {
-            let missing = properties.iter().filter(|property| !subjects.contains(property));
+            // What a gateway tries again may belong to a run before.
+            let before = || case.after().iter().filter_map(|input| self::subjects(case, input).ok()).flatten();
+            let is_before = |property| OWN_RETRIES.contains(&property) && before().any(|subject| subject == property);
+            let missing = properties.iter().filter(|&&property| !subjects.contains(&property) && !is_before(property));
             wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
         }
     }

@@ -54,7 +54,11 @@ impl GatewayCase {
                 self.turns().any(|turn| matches!(turn.stop.as_deref(), Some("length" | "max_tokens")))
             }
             Property::GateStopCalls => self.turns().any(|turn| !turn.calls.is_empty()),
-            Property::GateWords => {
+            // Its own retries, too, keep what those of a client do.
+            Property::WireWait => {
+                self.faults().any(|fault| matches!(fault, Fault::Status { retry_after: Some(_), .. }))
+            }
+            Property::GateWords | Property::WireRetry | Property::WireBackoff => {
                 self.turns().any(|turn| turn.error.is_some())
                     || self.faults().any(|fault| matches!(fault, Fault::Status { .. }))
             }
