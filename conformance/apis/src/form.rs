@@ -14,63 +14,6 @@ pub fn members(json: &str) -> Option<RawMembers<'_>> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
 }
 
-/// The members in which logs of proxies and batches wrap the body of a request.
-const WRAPPERS: [&str; 5] = ["body", "request", "params", "json", "kwargs"];
-
-/// What a request may have beside its messages, and a transcript does not.
-const SETTINGS: [&str; 12] = [
-    "model",
-    "tools",
-    "system",
-    "instructions",
-    "max_tokens",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "temperature",
-    "tool_choice",
-    "stream",
-    "store",
-    "previous_response_id",
-];
-
-/// The body of a request: an object with `messages` or `input`, as it is, inside a wrapper, or as JSON text in a string.
-///
-/// ```
-/// use threadspec_apis::form;
-/// let line = r#"{"method": "POST", "body": {"model": "m", "messages": []}}"#;
-/// assert_eq!(form::body(line).as_deref(), Some(r#"{"model": "m", "messages": []}"#));
-/// ```
-pub fn body(json: &str) -> Option<Cow<'_, str>> {
-    const DEEPEST: usize = 3;
-    body_within(json, DEEPEST)
-}
-
-fn body_within(json: &str, depth: usize) -> Option<Cow<'_, str>> {
-    let members = members(json)?;
-    let is_list = |name: &str| members.get(name).is_some_and(|value| value.get().starts_with('['));
-    let is_text = |name: &str| members.get(name).is_some_and(|value| value.get().starts_with('"'));
-    let has_settings = SETTINGS.iter().any(|name| members.contains_key(*name));
-    if is_list("messages") || is_list("input") || (is_text("input") && has_settings) {
-        return Some(json.into());
-    }
-    let wrapped = WRAPPERS.iter().find_map(|name| members.get(*name)).filter(|_| depth > 0)?.get();
-    match serde_json::from_str::<String>(wrapped) {
-        Ok(text) => body_within(&text, depth - 1).map(|body| body.into_owned().into()),
-        Err(_) => body_within(wrapped, depth - 1),
-    }
-}
-
-/// Whether an object that stands alone is a request, not a transcript with its messages in a member.
-pub fn is_request(json: &str) -> bool {
-    let has_settings = |body: Cow<'_, str>| {
-        let members = members(&body).unwrap_or_default();
-        body.len() < json.len()
-            || members.contains_key("input")
-            || SETTINGS.iter().any(|name| members.contains_key(*name))
-    };
-    body(json).is_some_and(has_settings)
-}
-
 /// Whether an object is an element of a request's list: a message or an item.
 pub fn is_message(json: &str) -> bool {
     members(json).is_some_and(|members| members.contains_key("role") || members.contains_key("type"))
@@ -148,37 +91,6 @@ fn of_message(message: &Value) -> Option<Api> {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn a_request_is_found_in_what_logs_wrap_it_in() {
-        let inner = r#"{"model":"m","messages":[]}"#;
-        let quoted = json!({ "request": { "body": inner } }).to_string();
-        for (json, expected) in [
-            (inner, Some(inner)),
-            (
-                &*format!(r#"{{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{inner}}}"#),
-                Some(inner),
-            ),
-            (&format!(r#"{{"request":{{"body":{inner}}}}}"#), Some(inner)),
-            (&quoted, Some(inner)),
-            (r#"{"input":"Hi","model":"m"}"#, Some(r#"{"input":"Hi","model":"m"}"#)),
-            (r#"{"input":"Hi"}"#, None),
-            (r#"{"type":"message","role":"user","content":"Hi","iteration":0}"#, None),
-            (r#"{"messages":{}}"#, None),
-            ("[]", None),
-            ("nope", None),
-        ] {
-            assert_eq!(body(json).as_deref(), expected, "{json}");
-        }
-        for (json, expected) in [
-            (inner, true),
-            (r#"{"messages":[]}"#, false),
-            (r#"{"body":{"messages":[]}}"#, true),
-            (r#"{"input":[]}"#, true),
-        ] {
-            assert_eq!(is_request(json), expected, "{json}");
-        }
-    }
 
     #[test]
     fn an_api_is_told_by_what_only_it_has() {

@@ -137,3 +137,37 @@ pub(super) fn history(record: &Value) -> Option<Vec<RecordPiece>> {
     let turns = is_message.then(|| said::turns_of(std::slice::from_ref(record), ""))?;
     Some(vec![RecordPiece::Turns { key: String::new(), turns }])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_request_is_found_in_what_logs_wrap_it_in() {
+        let inner = json!({"model": "m", "messages": []});
+        let said = json!({"input": "Hi", "model": "m"});
+        for (record, expected) in [
+            (inner.clone(), Some(&inner)),
+            (json!({"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": inner}), Some(&inner)),
+            (json!({"request": {"body": inner}}), Some(&inner)),
+            (json!({"request": {"body": inner.to_string()}}), Some(&inner)),
+            (said.clone(), Some(&said)),
+            (json!({"input": "Hi"}), None),
+            (json!({"type": "message", "role": "user", "content": "Hi", "iteration": 0}), None),
+            (json!({"messages": {}}), None),
+            (json!([]), None),
+            (json!("nope"), None),
+        ] {
+            assert_eq!(body(&record, "", 3).map(|(_, body)| body).as_ref(), expected, "{record}");
+        }
+        for (record, expected) in [
+            (inner, true),
+            (json!({"messages": []}), false),
+            (json!({"body": {"messages": []}}), true),
+            (json!({"input": []}), true),
+        ] {
+            assert_eq!(request(&record).is_some(), expected, "{record}");
+        }
+    }
+}
