@@ -32,18 +32,41 @@ pub fn form_of(body: &Value) -> Option<RequestForm> {
     if body["contents"].is_array() && body.get("messages").is_none() {
         return Some(RequestForm::Gemini);
     }
-    // A block of Bedrock has no `type`, but one member by its name.
-    let is_block = |block: &Value| block["type"].is_null() && BEDROCK.iter().any(|name| block.get(*name).is_some());
-    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut blocks = messages.iter().flat_map(|message| message["content"].as_array().into_iter().flatten());
-    if blocks.any(is_block) {
+    let has_setting = SETTINGS_OF_BEDROCK.iter().any(|name| body.get(*name).is_some_and(|value| !value.is_null()));
+    if (has_setting && api_of_messages(body).is_none())
+        || is_bedrock(body["messages"].as_array().map(Vec::as_slice).unwrap_or_default())
+    {
         return Some(RequestForm::BedrockConverse);
     }
     api_of(body).map(RequestForm::Api)
 }
 
-/// The members by which a block of Bedrock's `Converse` is known.
-const BEDROCK: [&str; 6] = ["text", "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"];
+/// Blocks of Bedrock's `Converse` that nothing else has.
+const BEDROCK: [&str; 5] = ["toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"];
+
+/// Members that the bodies of `Converse` have and those of the APIs have not.
+const SETTINGS_OF_BEDROCK: [&str; 4] = ["modelId", "toolConfig", "inferenceConfig", "additionalModelRequestFields"];
+
+/// The API that the messages of a body tell.
+fn api_of_messages(body: &Value) -> Option<Api> {
+    body["messages"].as_array().map_or(Some(Api::OpenAiResponses), |messages| messages.iter().find_map(of_message))
+}
+
+/// Whether messages are in the words of Bedrock's `Converse`: their blocks have no `type`, but one member by its name.
+fn is_bedrock(messages: &[Value]) -> bool {
+    let mut blocks = messages.iter().flat_map(|message| message["content"].as_array().into_iter().flatten()).peekable();
+    let has_blocks = blocks.peek().is_some();
+    let (mut is_sure, mut could_be) = (false, true);
+    for block in blocks {
+        let is_known = BEDROCK.iter().any(|name| block[*name].is_object());
+        let is_text = block["text"].is_string() && block.as_object().is_some_and(|members| members.len() == 1);
+        is_sure |= is_known && block["type"].is_null();
+        // Others have texts without a `type`, too, beside roles that it has not, or beside an image that is its address.
+        could_be &= is_text || is_known || ["image", "document", "video"].iter().any(|name| block[*name].is_object());
+    }
+    could_be &= messages.iter().all(|message| matches!(message["role"].as_str(), Some("user" | "assistant")));
+    is_sure || (has_blocks && could_be)
+}
 
 /// The API that the body of a request is for; `None` if it could be for several.
 pub fn api_of(body: &Value) -> Option<Api> {
@@ -129,6 +152,13 @@ mod tests {
             (block(json!({"toolResult": {"toolUseId": "a", "content": []}})), Some(RequestForm::BedrockConverse)),
             (block(json!({"toolUse": {"toolUseId": "a"}})), Some(RequestForm::BedrockConverse)),
             (block(json!({"cachePoint": {"type": "default"}})), Some(RequestForm::BedrockConverse)),
+            (block(json!({"text": "Hi"})), Some(RequestForm::BedrockConverse)),
+            (json!({"messages": [{"role": "user", "content": [{"text": "Hi"}, {"image": "https://a/b.png"}]}]}), None),
+            (json!({"messages": [{"role": "user", "content": []}, {"role": "user", "content": "Hi"}]}), None),
+            (
+                json!({"messages": [{"role": "user", "content": []}], "toolConfig": {}}),
+                Some(RequestForm::BedrockConverse),
+            ),
             (block(json!({"type": "text", "text": "Hi"})), None),
             (block(json!({"type": "tool_result"})), Some(RequestForm::Api(Api::Anthropic))),
         ] {

@@ -1,14 +1,13 @@
 //! Requests to models with their answers, and histories, one after the other: what is wrong with each, and what one shows of another.
 
+use super::bodies::{self, in_path};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{LoggedAnswer, LoggedExchange, LoggedTurn, SaidToModel};
-use super::rules::{self, finding, of_breach};
-use super::thread::LoggedThread;
+use super::rules::{family, finding, of_breach};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use threadspec::oracle::{Api, Breach, SentThinking, provider_breaches_in};
+use threadspec::oracle::{Api, SentThinking};
 use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind};
-use threadspec_golden::provider_rules;
 
 /// A call of an answer: id, name and arguments.
 type AnswerCall = (String, String, String);
@@ -70,39 +69,50 @@ impl Exchanges {
         self.count += 1;
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count), path, ..record.clone() };
+        let elements = said.elements();
         let (api, body, mut found) = match said {
             SaidToModel::Api { api, body, is_whole } => {
                 let api = self.api.or(api).unwrap_or(self.last);
                 self.last = api;
                 output.summary.apis.insert(api.to_string());
-                let found = of_body(api, &body, is_whole, is_sent, &place);
+                let found = bodies::of_body(api, &body, is_whole, is_sent, &place);
                 (api, body, found)
             }
+            SaidToModel::Form { form, body, turns, is_whole } => {
+                output.summary.apis.insert(form.to_string());
+                let found = bodies::of_form(form, &body, &turns, is_whole, is_sent, &place);
+                (Api::OpenAiChat, neutral(turns), found)
+            }
             SaidToModel::Messages(turns) => {
-                let found = of_turns(&turns, &place, !is_sent);
-                let messages: Vec<Value> = turns.into_iter().map(|turn| turn.message).collect();
-                (Api::OpenAiChat, json!({"messages": messages}), found)
+                let found = bodies::of_turns(&turns, &place, !is_sent);
+                (Api::OpenAiChat, neutral(turns), found)
             }
         };
         let made = calls_of(api, &body);
         // A history that the server keeps is no part of the request.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
         let (mut lineage, mut length) = (Lineage::default(), 0);
-        if !is_stored && is_sent {
+        if !is_stored {
             let model = if body["model"].is_null() { model } else { body["model"].to_string() };
             let texts = follow::segment_texts(follow::segments(api, &body));
             length = texts.len();
             lineage = self.conversations.push(self.count, (api, model), texts);
+            if !is_sent {
+                // It was not sent, so that no cache was lost; but it may tell again what a request before it told.
+                lineage.loss = None;
+            }
         }
         if api == Api::Anthropic && is_sent {
             self.follow_thinking(&lineage, &place, &body, &mut found);
         }
-        self.tell(found, &lineage, output);
+        self.tell(found, elements, &lineage, output);
         let is_asked = !key.is_empty();
         if is_asked {
             self.asked.insert(key, self.count);
         }
-        self.relate(&lineage, &place, answer, length, &made, is_asked, output);
+        if is_sent {
+            self.relate(&lineage, &place, answer, length, &made, is_asked, output);
+        }
         self.calls.extend(made);
     }
 
@@ -127,10 +137,16 @@ impl Exchanges {
         self.thinking.remove(&self.count.saturating_sub(follow::REACH));
     }
 
-    /// Tells what was not told of the request that this one goes on from.
-    fn tell(&mut self, found: Vec<Finding>, lineage: &Lineage, output: &mut FindingOutput<'_>) {
-        let identity =
-            |found: &Finding| follow::hash(&(found.rule, &found.place.path, found.place.element, &found.text));
+    /// Tells what was not told of the request that this one goes on from; it has so many elements.
+    fn tell(&mut self, found: Vec<Finding>, elements: usize, lineage: &Lineage, output: &mut FindingOutput<'_>) {
+        let identity = |found: &Finding| {
+            let Place { path, element, .. } = &found.place;
+            // The end of a list is the place of its next element in a later request; the paths of logs begin with the record's.
+            let is_answered = family(found.rule) == "answered";
+            let number = element.map(|element| element.number).or(is_answered.then_some(elements + 1));
+            let path = if is_answered || found.rule.starts_with("LOG-") { "" } else { &**path };
+            follow::hash(&(found.rule, path, number, &found.text))
+        };
         self.breaches += found.iter().filter(|found| found.level == super::finding::Level::Error).count();
         let all = found.iter().map(identity).collect();
         let known = lineage.parent.and_then(|parent| self.told.get(&parent));
@@ -221,6 +237,12 @@ impl Exchanges {
     }
 }
 
+/// Turns as a body of chat completions, in whose words they are.
+fn neutral(turns: Vec<LoggedTurn>) -> Value {
+    let messages: Vec<Value> = turns.into_iter().map(|turn| turn.message).collect();
+    json!({"messages": messages})
+}
+
 /// The calls of a history as hashes: by id, and by name and arguments.
 fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
     let mut found = HashSet::new();
@@ -257,73 +279,6 @@ fn compact(arguments: &str) -> String {
     threadspec::read_json(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string())
 }
 
-/// What is wrong with messages in other words than an API's.
-fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
-    let mut thread = LoggedThread::default();
-    let mut found = Vec::new();
-    for (position, LoggedTurn { message, path }) in turns.iter().enumerate() {
-        let element = Some(Element { kind: "message", number: position + 1 });
-        found.extend(thread.push(message, &Place { element, path: path.clone(), ..place.clone() }));
-    }
-    found.extend(thread.conclude(may_go_on));
-    found
-}
-
-/// Families of rules that say something only of a whole body, as it was sent.
-const OF_WHOLE: [&str; 3] = ["required", "version", "tool-options"];
-/// Families of rules on the end of a request, which a history that stands alone has not.
-const OF_END: [&str; 2] = ["prefill", "trailing"];
-
-/// What is wrong with a body in the words of an API.
-fn of_body(api: Api, body: &Value, is_whole: bool, is_sent: bool, request: &Place) -> Vec<Finding> {
-    let family = |rule: &str| provider_rules().iter().find(|known| known.id == rule).map_or("", |known| &known.family);
-    let mut breaches = provider_breaches_in(api, body);
-    breaches.retain(|breach| {
-        let family = family(breach.rule);
-        (is_whole || !OF_WHOLE.contains(&family)) && (is_sent || !OF_END.contains(&family))
-    });
-    let open_from = if is_sent { usize::MAX } else { open_end(api, body) };
-    let mut found: Vec<Finding> =
-        breaches.iter().map(|breach| told(request, breach, family(breach.rule), open_from)).collect();
-    found.extend(objects_as_text(api, body).into_iter().map(|path| {
-        let what = "the result is JavaScript's text of an object, not what is in it";
-        finding(rules::LOST_RESULT, in_path(request, &path), what)
-    }));
-    found
-}
-
-/// From which element on a history is open: behind it stand only calls and results.
-fn open_end(api: Api, body: &Value) -> usize {
-    let list = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
-    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let has =
-        |item: &Value, kind: &str| item["content"].as_array().into_iter().flatten().any(|block| block["type"] == kind);
-    let is_open = |item: &&Value| match api {
-        Api::OpenAiChat => item["role"] == "tool" || !item["tool_calls"].is_null(),
-        Api::Anthropic => has(item, "tool_use") || has(item, "tool_result"),
-        Api::OpenAiResponses => item["role"].is_null(),
-    };
-    list.len() - list.iter().rev().take_while(is_open).count()
-}
-
-/// A breach as a finding.
-fn told(request: &Place, breach: &Breach, family: &str, open_from: usize) -> Finding {
-    let place = in_path(request, &breach.place);
-    let is_at_end = place.element.is_none_or(|element| element.number > open_from);
-    if family == "answered" && open_from != usize::MAX && is_at_end {
-        return finding("LOG-OPEN", place, format!("the log ends before all calls have a result: {}", breach.what));
-    }
-    of_breach(breach, place)
-}
-
-/// The place of a path in a request: `messages[4].tool_call_id` is in message 5.
-fn in_path(request: &Place, path: &str) -> Place {
-    let number = |list: &str| path.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
-    let message = number("messages[").map(|position| Element { kind: "message", number: position + 1 });
-    let item = || number("input[").map(|position| Element { kind: "item", number: position + 1 });
-    Place { element: message.or_else(item), path: path.to_owned(), ..request.clone() }
-}
-
 /// The place of a piece in a request.
 fn in_element(request: &Place, location: &Location) -> Place {
     let element = match location {
@@ -354,34 +309,4 @@ fn lost(Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, u64)>) -> Strin
         "the request goes on from an earlier one, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
         whole - kept
     )
-}
-
-/// The paths of results that read `[object Object]`: JavaScript's text of an object, instead of what is in it.
-fn objects_as_text(api: Api, body: &Value) -> Vec<String> {
-    let is_lost = |text: &Value| {
-        text.as_str().is_some_and(|text| !text.is_empty() && text.split(',').all(|part| part == "[object Object]"))
-    };
-    let mut found = Vec::new();
-    let mut look = |place: String, content: &Value| {
-        let parts = content.as_array().into_iter().flatten().enumerate();
-        let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
-        let texts = [(place.clone(), content)].into_iter().chain(in_parts);
-        found.extend(texts.filter(|(_, text)| is_lost(text)).map(|(place, _)| place));
-    };
-    let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
-    for (position, item) in body[list].as_array().into_iter().flatten().enumerate() {
-        let place = format!("{list}[{position}]");
-        if item["role"] == "tool" {
-            look(format!("{place}.content"), &item["content"]);
-        }
-        if item["type"] == "function_call_output" {
-            look(format!("{place}.output"), &item["output"]);
-        }
-        for (number, block) in item["content"].as_array().into_iter().flatten().enumerate() {
-            if block["type"] == "tool_result" {
-                look(format!("{place}.content[{number}].content"), &block["content"]);
-            }
-        }
-    }
-    found
 }

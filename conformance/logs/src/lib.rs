@@ -32,7 +32,8 @@
 //! | `records` | JSON values and recorded streams, one after the other, however large the file is |
 //! | `forms` | what a record holds: requests, answers, histories, turns; a new form is one function and one row there |
 //! | `thread` | a conversation in the neutral form: which call each result answers |
-//! | `exchanges` | requests and histories: the rules of the APIs, and what one request shows of another |
+//! | `bodies` | one request or history: the rules of its API |
+//! | `exchanges` | requests and histories in their order: what one shows of another |
 //! | `events`, `pairing` | event logs: each event, and which call a result answers |
 //! | `document` | documents |
 //! | `finding` | what is found, where, and how it is handed on |
@@ -41,6 +42,7 @@
 //! | `options` | how to judge |
 //! | `check` | all of it in order |
 
+mod bodies;
 mod check;
 mod containers;
 mod document;

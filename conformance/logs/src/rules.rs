@@ -41,9 +41,14 @@ pub(super) fn of_breach(breach: &Breach, place: Place) -> Finding {
     Finding { rule: breach.rule, level, place, text, advice: advice_of(breach.rule) }
 }
 
+/// The family of a rule of an API; empty for others.
+pub(super) fn family(rule: &str) -> &'static str {
+    provider_rules().iter().find(|known| known.id == rule).map_or("", |known| &known.family)
+}
+
 /// What to do where a rule of an API is broken; a rule has the advice of its family.
 fn advice_of(rule: &str) -> &'static str {
-    let family = provider_rules().iter().find(|known| known.id == rule).map_or("", |known| &known.family);
+    let family = family(rule);
     ADVICE.iter().find(|(known, _)| *known == family).map_or("", |(_, advice)| advice)
 }
 

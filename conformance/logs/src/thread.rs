@@ -28,6 +28,8 @@ struct PendingCall {
     id: String,
     place: Place,
     turn: usize,
+    /// How many results it still waits for: more than one if several calls have its id.
+    results: usize,
     /// The conversation went on without its result.
     was_passed: bool,
 }
@@ -93,15 +95,17 @@ impl LoggedThread {
         // Where a log has no ids, nothing can be told.
         let Some(id) = call["id"].as_str().filter(|id| !id.is_empty()) else { return found };
         let turn = self.turn;
-        let known = self.calls.get(&hash(&id)).and_then(Option::as_ref);
-        if known.is_some_and(|known| known.turn == turn) {
+        let known = self.calls.get_mut(&hash(&id)).and_then(Option::as_mut);
+        if let Some(known) = known.filter(|known| known.turn == turn) {
+            known.results += 1;
             found.push(finding(
                 "LOG-ONCE",
                 place.clone(),
                 format!("a second call {id:?} before the first one is answered"),
             ));
+            return found;
         }
-        let open = PendingCall { id: id.to_owned(), place: place.clone(), turn, was_passed: false };
+        let open = PendingCall { id: id.to_owned(), place: place.clone(), turn, results: 1, was_passed: false };
         self.calls.insert(hash(&id), Some(open));
         found
     }
@@ -119,6 +123,10 @@ impl LoggedThread {
         let is_before = self.may_begin_late && self.turn == 0;
         match self.calls.get_mut(&hash(&id)) {
             None if is_before => None,
+            Some(Some(call)) if call.results > 1 => {
+                call.results -= 1;
+                None
+            }
             Some(call @ Some(_)) => {
                 *call = None;
                 None

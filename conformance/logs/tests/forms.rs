@@ -1,8 +1,11 @@
-//! Every form of log as the real program wrote it: the clean one is silent, and each planted fault is found.
+//! Every form of log as the real program wrote it: the clean one is silent, and of the others each planted fault is found where it was
+//! planted, and nothing else.
 
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use threadspec_logs::{CheckOptions, Level, Report, check_bytes, check_folder};
+use threadspec_golden::provider_rules;
+use threadspec_logs::{CheckOptions, Finding, Level, Report, check_bytes, check_folder};
 
 /// The files of a form whose names begin so.
 fn files(folder: &Path, start: &str) -> io::Result<Vec<PathBuf>> {
@@ -58,15 +61,107 @@ fn right_logs_cause_no_finding() -> io::Result<()> {
     Ok(())
 }
 
+/// What `expected.json` says of a file: the rules that are broken, the planted one first, and where.
+struct Planted {
+    rules: Vec<String>,
+    line: Option<usize>,
+    /// The file of a folder.
+    file: String,
+    /// The position of the message in its list.
+    position: Option<usize>,
+}
+
+/// The position of a message by its JSON pointer.
+fn position(pointer: &str) -> Option<usize> {
+    let steps: Vec<&str> = pointer.split('/').collect();
+    let lists = ["", "messages", "input", "contents", "history", "query", "events"];
+    let number = |pair: &[&str]| if lists.contains(&pair[0]) { pair[1].parse().ok() } else { None };
+    steps.windows(2).rev().find_map(number)
+}
+
+fn planted(form: &Path) -> io::Result<Vec<(PathBuf, Planted)>> {
+    let expected: Value = serde_json::from_slice(&fs::read(form.join("expected.json"))?)?;
+    let of = |value: &Value| Planted {
+        rules: value["rules"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+        line: value["line"].as_u64().and_then(|line| usize::try_from(line).ok()),
+        file: value["file"].as_str().unwrap_or_default().to_owned(),
+        position: value["path"].as_str().and_then(position),
+    };
+    Ok(expected.as_object().into_iter().flatten().map(|(file, value)| (form.join(file), of(value))).collect())
+}
+
+/// What is broken, in the words of `expected.json`.
+fn kind(rule: &str) -> &str {
+    let family = provider_rules().iter().find(|known| known.id == rule).map_or(rule, |known| &*known.family);
+    match family {
+        "once" | "LOG-ONCE" => "repeated",
+        "LOG-ANSWERED" => "answered",
+        "LOG-ORPHAN" => "orphan",
+        "LOG-PREFIX" => "prefix",
+        "LOG-CALL-LOST" => "lost",
+        "LOG-ARGUMENTS" => "arguments",
+        other => other,
+    }
+}
+
+/// Whether a finding is of this rule, or of this kind.
+fn is_of(found: &Finding, rule: &str) -> bool {
+    found.rule == rule || kind(found.rule) == rule
+}
+
+/// Whether the first of the planted rules is found where it was planted.
+fn is_there(found: &Finding, planted: &Planted) -> bool {
+    let rule = &*planted.rules[0];
+    // A call without result is told where the call stands, before what was taken away, and a lost one at its answer, or at the request
+    // without it.
+    let is_before = matches!(rule, "answered" | "lost");
+    let is_line = match (planted.line, found.place.line) {
+        (Some(line), Some(told)) => told == line || (is_before && told < line),
+        _ => true,
+    };
+    // Of two the second is the repeated one.
+    let is_element = match (planted.position, found.place.element) {
+        (Some(position), Some(element)) if rule != "lost" => {
+            let number = element.number;
+            number == position + 1 || number == position + 2 || (is_before && number <= position)
+        }
+        _ => true,
+    };
+    let is_file = found.place.entry.as_deref().unwrap_or_default().contains(&planted.file) || is_before;
+    is_file && is_line && is_element
+}
+
 #[test]
-fn planted_faults_are_found() -> io::Result<()> {
-    let mut missed = Vec::new();
-    for path in forms()?.iter().map(|form| files(form, "fault")).collect::<io::Result<Vec<_>>>()?.concat() {
-        let report = report(&path)?;
-        if report.findings.iter().all(|found| found.level == Level::Note) {
-            missed.push(told(&path, &report));
+fn each_planted_fault_is_found_and_nothing_else() -> io::Result<()> {
+    let mut wrong = Vec::new();
+    for form in forms()? {
+        let planted = planted(&form)?;
+        let expected: Vec<&PathBuf> = planted.iter().map(|(path, _)| path).collect();
+        assert_eq!(expected, files(&form, "fault")?.iter().collect::<Vec<_>>(), "expected.json of {}", form.display());
+        for (path, planted) in planted {
+            let report = report(&path)?;
+            let found: Vec<&Finding> = report.findings.iter().filter(|found| found.level != Level::Note).collect();
+            let count = |rule: &str| found.iter().filter(|found| is_of(found, rule)).count();
+            let is_so = found.len() == planted.rules.len()
+                && planted
+                    .rules
+                    .iter()
+                    .all(|rule| count(rule) == planted.rules.iter().filter(|one| *one == rule).count())
+                && found.iter().any(|found| is_of(found, &planted.rules[0]) && is_there(found, &planted));
+            if !is_so {
+                wrong.push(format!("{:?} {}", planted.rules, told(&path, &report)));
+            }
         }
     }
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn every_form_has_a_clean_log_and_four_faults() -> io::Result<()> {
+    for form in forms()? {
+        let (clean, faults) = (files(&form, "clean")?.len(), files(&form, "fault")?.len());
+        assert!(clean >= 1 && faults >= 4, "{}: {clean} clean logs, {faults} faults", form.display());
+    }
     Ok(())
 }

@@ -40,11 +40,23 @@ fn exchange(url: &str, body: &Value, answer: Option<said::LoggedAnswer>, path: &
     if let (Some(known), SaidToModel::Api { api, is_whole, .. }) = (known, &mut said) {
         *api = Some(known);
         *is_whole = true;
-    } else if let (Some(known), SaidToModel::Messages(_)) = (known, &said) {
+    } else if let (Some(known), SaidToModel::Messages(_) | SaidToModel::Form { .. }) = (known, &said) {
         // What only this API's own words can judge, however strange they are.
         said = SaidToModel::Api { api: Some(known), body: body.clone(), is_whole: true };
+    } else if let SaidToModel::Form { body, is_whole, .. } = &mut said {
+        // What a client or a proxy wraps is all that it sent, but for the model, which is in the address.
+        *is_whole |= !path.is_empty();
+        if let Some(model) = model_in(target).filter(|_| body["model"].is_null()) {
+            body["model"] = model.into();
+        }
     }
     LoggedExchange::of(said, answer, path).piece()
+}
+
+/// The model in an address of Gemini or Bedrock: `/v1beta/models/gemini-3-pro:generateContent`.
+fn model_in(target: &str) -> Option<&str> {
+    let behind = ["/models/", "/model/"].iter().find_map(|name| target.split_once(name))?.1;
+    behind.split(['/', ':']).next()
 }
 
 /// The members in which the body of a request is wrapped.
@@ -77,12 +89,16 @@ const SETTINGS: [&str; 17] = [
 /// A request to a model, alone or as a proxy or a batch wraps it, perhaps with its answer.
 pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     let answer = || ANSWERS.iter().find_map(|name| answer_in(&record[*name]));
-    let (path, body) = body(record, "", 3)?;
+    let (path, mut body) = body(record, "", 3)?;
     let url = ["url", "path", "target"].iter().map(|name| word(record, name)).find(|url| !url.is_empty());
     let url = url.unwrap_or_else(|| word(&record["request"], "url"));
     let has_settings = SETTINGS.iter().any(|name| !body[*name].is_null());
     if path.is_empty() && !has_settings && !body["input"].is_array() && !body["contents"].is_array() {
         return None;
+    }
+    if let Some(model) = ANSWERS.iter().map(|name| &record[*name]["modelVersion"]).find(|model| model.is_string()) {
+        // A body of Gemini does not say the model; its answer does.
+        body["model"] = model.clone();
     }
     Some(exchange(url, &body, answer(), &path))
 }

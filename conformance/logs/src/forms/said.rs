@@ -2,7 +2,7 @@
 
 use super::message::{self, Dialect, any, list, unquoted, word};
 use serde_json::{Value, json};
-use threadspec::oracle::Api;
+use threadspec::oracle::{Api, RequestForm};
 use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerReader, form, read_answer};
 
@@ -45,8 +45,40 @@ pub(in super::super) enum SaidToModel {
         /// Whether that is all of the body, and not only its messages.
         is_whole: bool,
     },
+    /// In the words of a form that is judged by rules of its own, and in the neutral ones.
+    Form {
+        form: RequestForm,
+        body: Value,
+        turns: Vec<LoggedTurn>,
+        /// As above.
+        is_whole: bool,
+    },
     /// In other words.
     Messages(Vec<LoggedTurn>),
+}
+
+impl SaidToModel {
+    /// Messages whose body is of a form that is judged by rules of its own, or is none.
+    fn of(turns: Vec<LoggedTurn>, body: Value, is_whole: bool) -> Self {
+        match form::form_of(&body) {
+            Some(form @ (RequestForm::Gemini | RequestForm::BedrockConverse)) => {
+                Self::Form { form, body, turns, is_whole }
+            }
+            Some(RequestForm::Api(_)) | None => Self::Messages(turns),
+        }
+    }
+}
+
+impl SaidToModel {
+    /// How many elements its list has.
+    pub(in super::super) fn elements(&self) -> usize {
+        match self {
+            Self::Messages(turns) => turns.len(),
+            Self::Api { body, .. } | Self::Form { body, .. } => {
+                list(any(body, &["messages", "input", "contents"])).len()
+            }
+        }
+    }
 }
 
 /// A message in the words of chat completions, and where it stands in the record.
@@ -94,10 +126,10 @@ pub(super) fn said(value: &Value, path: &str) -> Option<SaidToModel> {
     let contents = &value["contents"];
     if contents.is_array() {
         let system = any(&value, &["systemInstruction", "system_instruction"]);
-        let system = turns_of(std::slice::from_ref(system), path);
+        let system = turns_of(std::slice::from_ref(system), &under(path, "systemInstruction"));
         let mut turns: Vec<LoggedTurn> = system.into_iter().map(as_system).collect();
         turns.extend(turns_of(list(contents), &under(path, "contents")));
-        return Some(SaidToModel::Messages(turns));
+        return Some(SaidToModel::of(turns, value, true));
     }
     let name = if value["messages"].is_array() { "messages" } else { "input" };
     let messages = &value[name];
@@ -110,16 +142,23 @@ pub(super) fn said(value: &Value, path: &str) -> Option<SaidToModel> {
     }
     match list_of(messages, &under(path, name)) {
         None if !is_whole => None,
-        Some(SaidToModel::Messages(mut turns)) => {
+        Some(SaidToModel::Messages(mut turns) | SaidToModel::Form { mut turns, .. }) => {
             let system = any(&value, &["system", "instructions"]);
             if !system.is_null() && !turns.iter().any(|turn| turn.message["role"] == "system") {
                 let message = json!({"role": "system", "content": system_text(system)});
                 turns.insert(0, LoggedTurn { message, path: under(path, "system") });
             }
-            Some(SaidToModel::Messages(turns))
+            Some(SaidToModel::of(turns, value, is_whole))
         }
         None | Some(SaidToModel::Api { .. }) => {
-            let api = form::api_of(&value);
+            let api = match form::form_of(&value) {
+                Some(RequestForm::Api(api)) => Some(api),
+                Some(RequestForm::BedrockConverse) => {
+                    let turns = turns_of(list(messages), &under(path, name));
+                    return Some(SaidToModel::of(turns, value, is_whole));
+                }
+                Some(RequestForm::Gemini) | None => None,
+            };
             Some(SaidToModel::Api { api, body: value, is_whole })
         }
     }
@@ -159,10 +198,20 @@ fn list_of(value: &Value, path: &str) -> Option<SaidToModel> {
         (true, false, false, false) => Some(Api::OpenAiChat),
         (false, true, false, false) => Some(Api::Anthropic),
         (false, false, true, false) => Some(Api::OpenAiResponses),
-        _ => return Some(SaidToModel::Messages(turns_of(messages, path))),
+        _ => {
+            let name = if messages.iter().all(is_content_of_gemini) { "contents" } else { "messages" };
+            return Some(SaidToModel::of(turns_of(messages, path), json!({name: messages}), false));
+        }
     };
     let name = if api == Some(Api::OpenAiResponses) { "input" } else { "messages" };
     Some(SaidToModel::Api { api, body: json!({name: messages}), is_whole: false })
+}
+
+/// Whether it is a content of Gemini, and not a message in parts of another program, which have a `type`.
+fn is_content_of_gemini(message: &Value) -> bool {
+    let parts = list(&message["parts"]);
+    let has_role = matches!(message["role"].as_str(), None | Some("user" | "model" | "function"));
+    has_role && message["parts"].is_array() && parts.iter().all(|part| part.is_object() && part["type"].is_null())
 }
 
 /// Messages of any dialects in the words of chat completions.
@@ -179,7 +228,7 @@ pub(super) fn turns_of(messages: &[Value], path: &str) -> Vec<LoggedTurn> {
 /// What is said as messages, if it is.
 pub(super) fn turns(said: SaidToModel) -> Vec<LoggedTurn> {
     match said {
-        SaidToModel::Messages(turns) => turns,
+        SaidToModel::Messages(turns) | SaidToModel::Form { turns, .. } => turns,
         SaidToModel::Api { body, .. } => {
             let name = if body["messages"].is_array() { "messages" } else { "input" };
             turns_of(list(&body[name]), name)

@@ -32,15 +32,19 @@ def plant(form, rows):
             print(form, "has no", clean)
             continue
         file = opened(folder / clean)
+        told = {}
         for step, *arguments in steps:
-            getattr(file, step)(*arguments)
+            if step == "told":
+                told = arguments[0]
+            else:
+                getattr(file, step)(*arguments)
         # A form of several files is a folder, of which the fault has a copy with one file changed.
         inside = Path(*Path(clean).parts[1:])
         target = folder / f"fault-{name}{''.join(Path(clean).suffixes) if inside == Path() else ''}"
         if inside != Path():
             shutil.copytree(folder / Path(clean).parts[0], target)
         (target / inside).write_bytes(file.bytes())
-        expected[target.name] = {"rule": rule} | ({"file": str(inside)} if inside != Path() else {}) | file.where()
+        expected[target.name] = {"rules": rule.split()} | ({"file": str(inside)} if inside != Path() else {}) | (told or file.where())
     (folder / "expected.json").write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n")
     return len(expected)
 

@@ -139,6 +139,11 @@ class Json:
             inner = len(path) - path[::-1].index("!") - 1
             self.change(number, path[:inner], lambda text: text[:-1])
 
+    def put(self, number, pointer, value=GONE):
+        """Sets the value at a JSON pointer of a line, or takes it away."""
+        steps = (int(step) if step.isdecimal() else step for step in pointer.split("/")[1:])
+        self.change(number - 1, tuple(steps), lambda old: value)
+
     def drop_line(self, number):
         del self.lines[number - 1], self.values[number - 1]
         self.touched.append((number - 1, ()))

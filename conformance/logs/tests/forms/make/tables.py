@@ -1,7 +1,8 @@
 """The faults of each form: clean file, name, the rule that is broken, and what is done to the file.
 
 Rules: `answered` (a call without a result), `orphan` (a result without a call), `repeated` (a second result), `prefix` (an earlier message
-that a later request has otherwise), `lost` (a call of an answer that no later request has), `arguments` (arguments that are not JSON).
+that a later request has otherwise), `lost` (a call of an answer that no later request has), `arguments` (arguments that are not JSON), or the
+id of a rule. A result that gets another id leaves its call without one, so that two are broken: the planted one is the first. It is found where it was planted, or where `told` says: that of a call which is gone at its result.
 """
 
 from planting import at
@@ -14,7 +15,7 @@ def growing(clean, second, third, ids="call_weather_", up=1, call_up=1):
     """A log of requests, each with the history so far; `second` and `third` are where those of the first conversation stand."""
     return [
         (clean, "unanswered", "answered", ("drop", at(CLEAR, 0, **second), up), ("drop", at(CLEAR, 0, **third), up)),
-        (clean, "orphan", "orphan", ("replace", at(f"{ids}3", 2, **third), f"{ids}9")),
+        (clean, "orphan", "orphan answered", ("replace", at(f"{ids}3", 2, **third), f"{ids}9")),
         (clean, "repeated-result", "repeated", ("repeat", at(RAIN, 1, **third), up)),
         (clean, "changed-result", "prefix", ("replace", at(CLEAR, 0, **third), "19 °C, clear")),
         (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 0, **third), "in Oslo and in Paris")),
@@ -47,7 +48,7 @@ def history(clean, up=1, call_up=1):
     """One history, as it is when the conversation is over."""
     return [
         (clean, "unanswered", "answered", ("drop", at(CLEAR), up)),
-        (clean, "orphan", "orphan", ("replace", at(THIRD, 2), OTHER)),
+        (clean, "orphan", "orphan answered", ("replace", at(THIRD, 2), OTHER)),
         (clean, "repeated-result", "repeated", ("repeat", at(RAIN), up)),
         (clean, "call-gone", "orphan", ("drop", at(FIRST), call_up)),
     ]
@@ -58,7 +59,7 @@ def flat(clean, up=1, call_up=1, answers=1, **scope):
     model stand in the same place, so that the ids of their calls count as well."""
     return [
         (clean, "unanswered", "answered", ("drop", at(CLEAR, 2, **scope), up), ("drop", at(CLEAR, 1, **scope), up)),
-        (clean, "orphan", "orphan", ("replace", at(THIRD, answers + 2, **scope), OTHER)),
+        (clean, "orphan", "orphan answered", ("replace", at(THIRD, answers + 2, **scope), OTHER)),
         (clean, "repeated-result", "repeated", ("repeat", at(RAIN, 1, **scope), up)),
         (clean, "changed-result", "prefix", ("replace", at(CLEAR, 2, **scope), "19 °C, clear")),
         (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 3, **scope), "in Oslo and in Paris")),
@@ -78,8 +79,8 @@ def indexed(clean, second, third, results):
     """A log of requests with an attribute for each part of a message, which has no list to take an element from. `results` counts which of the
     places of an id in a request are the result's."""
     return [
-        (clean, "orphan", "orphan", *(("replace", at(FIRST, nth, **scope), OTHER) for scope in (second, third) for nth in results)),
-        (clean, "repeated-result", "repeated", *(("replace", at(SECOND, nth, **scope), FIRST) for scope in (second, third) for nth in results)),
+        (clean, "orphan", "orphan answered", *(("replace", at(FIRST, nth, **scope), OTHER) for scope in (second, third) for nth in results)),
+        (clean, "repeated-result", "repeated answered", *(("replace", at(SECOND, nth, **scope), FIRST) for scope in (second, third) for nth in results)),
         (clean, "changed-result", "prefix", ("replace", at(CLEAR, 0, **third), "19 °C, clear")),
         (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 0, **third), "in Oslo and in Paris")),
         (clean, "lost-call", "lost", *(("replace", at(SECOND, 0, **scope), OTHER) for scope in (second, third))),
@@ -89,14 +90,21 @@ def indexed(clean, second, third, results):
 def flows(clean):
     """A file of bytes with the requests and answers in order; from its end, since what is replaced counts no more."""
     return [
-        (clean, "orphan", "orphan", ("replace", at(FIRST, 5), OTHER), ("replace", at(FIRST, 3), OTHER)),
-        (clean, "repeated-result", "repeated", ("replace", at(SECOND, 5), FIRST), ("replace", at(SECOND, 3), FIRST)),
+        (clean, "orphan", "orphan answered", ("replace", at(FIRST, 5), OTHER), ("replace", at(FIRST, 3), OTHER)),
+        (clean, "repeated-result", "repeated answered", ("replace", at(SECOND, 5), FIRST), ("replace", at(SECOND, 3), FIRST)),
         (clean, "changed-result", "prefix", ("replace", at(CLEAR, 2), "19 °C, clear")),
         (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 3), "in Oslo and in Paris")),
         (clean, "lost-call", "lost", *(("replace", at(SECOND, nth), OTHER) for nth in (5, 4, 3, 2))),
     ]
 
 
+def named(rows, **names):
+    """The rows with the ids of the rules that these forms have."""
+    return [(clean, name, " ".join(names.get(word, word) for word in rule.split()), *steps) for clean, name, rule, *steps in rows]
+
+
+GEMINI = {"answered": "GEM-COUNT", "repeated": "GEM-COUNT"}
+BEDROCK = {"answered": "BED-ANSWERED", "repeated": "BED-COUNT"}
 STRANDS = "clean/session_conversation-1/agents/agent_weather/messages"
 
 TABLES = {
@@ -120,9 +128,35 @@ TABLES = {
     "langsmith-batch": flat("clean.jsonl", answers=0, under="/post"),
     "litellm": growing("clean.jsonl", **lines()),
     "helicone": growing("clean.jsonl", **lines()),
-    "gemini": growing("clean.jsonl", **lines()),
-    "gemini-contents": history("clean.json"),
-    "bedrock": growing("clean.jsonl", **lines(), ids="tooluse_weather_", up=2),
+    # The numbers of the ids are swapped here: the second call is `call_weather_1`.
+    "gemini": [
+        *(row for row in named(growing("clean.jsonl", **lines()), **GEMINI) if row[1] not in ("lost-call", "orphan")),
+        # As many results as calls, so that only the ids tell.
+        *(row for row in growing("clean.jsonl", **lines()) if row[1] == "orphan"),
+        (
+            "clean.jsonl",
+            "lost-call",
+            "lost",
+            *(step for line in (2, 3) for step in (("drop", at(FIRST, 1, line=line)), ("drop", at(OFFLINE, 1, line=line)))),
+        ),
+        ("clean.jsonl", "signature", "GEM-SIGNATURE", ("put", 2, "/request/contents/1/parts/1/thoughtSignature"), ("put", 3, "/request/contents/1/parts/1/thoughtSignature")),
+        ("clean.jsonl", "name", "GEM-NAME", ("put", 6, "/request/tools/0/functionDeclarations/0/name", "get weather")),
+    ],
+    "gemini-contents": [
+        *(row for row in named(history("clean.json"), **GEMINI, orphan="GEM-COUNT") if row[1] != "orphan"),
+        *(row for row in history("clean.json") if row[1] == "orphan"),
+        ("clean.json", "call-first", "GEM-CALL-TURN", ("put", 1, "/0")),
+        ("clean.json", "trailing-result", "GEM-COUNT", ("put", 1, "/3")),
+    ],
+    "bedrock": [
+        *named(growing("clean.jsonl", **lines(), ids="tooluse_weather_", up=2), **BEDROCK),
+        ("clean.jsonl", "no-tools", "BED-TOOLCONFIG", ("put", 6, "/request/toolConfig")),
+        ("clean.jsonl", "blank", "BED-BLANK", *(("put", line, "/request/messages/1/content/0/text", " ") for line in (2, 3))),
+        ("clean.jsonl", "empty", "BED-BLANK", ("put", 4, "/request/messages/0/content", [])),
+        ("clean.jsonl", "error-content", "BED-ERROR-CONTENT", *(("put", line, "/request/messages/2/content/1/toolResult/content", []) for line in (2, 3))),
+        ("clean.jsonl", "assistant-first", "BED-ALTERNATE", ("put", 4, "/request/messages/0/role", "assistant")),
+        ("clean.jsonl", "user-again", "BED-ALTERNATE", ("repeat", at("Thank you!", line=6), 2)),
+    ],
     "pydantic-ai": history("clean.json"),
     "langchain-dumpd": history("clean.json"),
     "langchain-messages": history("clean.json"),
@@ -135,40 +169,40 @@ TABLES = {
     ],
     "openai-agents-sqlite": [
         ("clean.sqlite", "unanswered", "answered", ("sql", "DELETE FROM agent_messages WHERE id = 5")),
-        ("clean.sqlite", "orphan", "orphan", ("sql", "UPDATE agent_messages SET message_data = replace(message_data, 'weather_3', 'weather_9') WHERE id = 9")),
+        ("clean.sqlite", "orphan", "orphan answered", ("sql", "UPDATE agent_messages SET message_data = replace(message_data, 'weather_3', 'weather_9') WHERE id = 9")),
         ("clean.sqlite", "repeated-result", "repeated", ("sql", "INSERT INTO agent_messages (session_id, message_data) SELECT session_id, message_data FROM agent_messages WHERE id = 13")),
         ("clean.sqlite", "call-gone", "orphan", ("sql", "DELETE FROM agent_messages WHERE id = 3")),
     ],
     "langgraph-sqlite": [
-        ("clean.sqlite", "unanswered", "answered", ("swap", "checkpoints", "checkpoint", range(3, 8), FIRST, OTHER), ("swap", "writes", "value", [3], FIRST, OTHER)),
-        ("clean.sqlite", "orphan", "orphan", ("swap", "checkpoints", "checkpoint", range(4, 8), FIRST, OTHER, -1), ("swap", "writes", "value", [8], FIRST, OTHER)),
-        ("clean.sqlite", "repeated-result", "repeated", ("swap", "checkpoints", "checkpoint", range(4, 8), SECOND, FIRST, -1), ("swap", "writes", "value", [6], SECOND, FIRST)),
+        ("clean.sqlite", "unanswered", "answered orphan", ("swap", "checkpoints", "checkpoint", range(3, 8), FIRST, OTHER), ("swap", "writes", "value", [3], FIRST, OTHER)),
+        ("clean.sqlite", "orphan", "orphan answered", ("swap", "checkpoints", "checkpoint", range(4, 8), FIRST, OTHER, -1), ("swap", "writes", "value", [8], FIRST, OTHER)),
+        ("clean.sqlite", "repeated-result", "repeated answered", ("swap", "checkpoints", "checkpoint", range(4, 8), SECOND, FIRST, -1), ("swap", "writes", "value", [6], SECOND, FIRST)),
         ("clean.sqlite", "changed-result", "prefix", ("swap", "checkpoints", "checkpoint", [7], CLEAR, "19 °C, clear")),
     ],
     "strands": [
         (f"{STRANDS}/message_2.json", "unanswered", "answered", ("drop", at(CLEAR), 2)),
-        (f"{STRANDS}/message_4.json", "orphan", "orphan", ("replace", at(THIRD), OTHER)),
+        (f"{STRANDS}/message_4.json", "orphan", "orphan answered", ("replace", at(THIRD), OTHER)),
         (f"{STRANDS}/message_4.json", "repeated-result", "repeated", ("repeat", at(RAIN), 2)),
-        (f"{STRANDS}/message_1.json", "call-gone", "orphan", ("drop", at(FIRST))),
+        (f"{STRANDS}/message_1.json", "call-gone", "orphan", ("drop", at(FIRST)), ("told", {"file": STRANDS.removeprefix("clean/") + "/message_2.json"})),
     ],
     "codex": [
         ("clean.jsonl", "unanswered", "answered", ("drop_line", 17)),
-        ("clean.jsonl", "orphan", "orphan", ("replace", at("call_files_3", line=25), "call_files_9")),
+        ("clean.jsonl", "orphan", "orphan answered", ("replace", at("call_files_3", line=25), "call_files_9")),
         ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 18)),
-        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 12)),
+        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 12), ("told", {"line": 16})),
         ("clean.jsonl", "arguments", "arguments", ("cut", at("notes.txt", line=12))),
     ],
     "claude-code": [
         ("clean.jsonl", "unanswered", "answered", ("drop_line", 28)),
-        ("clean.jsonl", "orphan", "orphan", ("replace", at("toolu_files_3", line=39), "toolu_files_9")),
+        ("clean.jsonl", "orphan", "orphan answered", ("replace", at("toolu_files_3", line=39), "toolu_files_9")),
         ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 39)),
-        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 23)),
+        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 23), ("told", {"line": 27})),
     ],
     **{f"mitmproxy-{api}": flows("clean.mitm") for api in ("openai-chat", "openai-responses", "anthropic")},
     "adk": history("clean.json"),
     "mini-swe-agent": [
         ("clean.traj.json", "unanswered", "answered", ("drop", at("hello\n"))),
-        ("clean.traj.json", "orphan", "orphan", ("replace", at("call_files_3", 4), "call_files_9")),
+        ("clean.traj.json", "orphan", "orphan answered", ("replace", at("call_files_3", 4), "call_files_9")),
         ("clean.traj.json", "repeated-result", "repeated", ("repeat", at("No such file"))),
         ("clean.traj.json", "call-gone", "orphan", ("drop", at("call_files_1"))),
     ],
@@ -176,15 +210,15 @@ TABLES = {
         ("clean.sqlite", name, rule, ("sql", f"UPDATE agno_runs SET run_data = {change} WHERE session_id = 'session-1'"))
         for name, rule, change in (
             ("unanswered", "answered", "json_remove(run_data, '$.messages[3]')"),
-            ("orphan", "orphan", "json_set(run_data, '$.messages[6].tool_call_id', 'call_weather_9')"),
-            ("repeated-result", "repeated", "json_set(run_data, '$.messages[4].tool_call_id', 'call_weather_1')"),
+            ("orphan", "orphan answered", "json_set(run_data, '$.messages[6].tool_call_id', 'call_weather_9')"),
+            ("repeated-result", "repeated answered", "json_set(run_data, '$.messages[4].tool_call_id', 'call_weather_1')"),
             ("call-gone", "orphan", "json_remove(run_data, '$.messages[2].tool_calls[0]')"),
         )
     ],
     # The requests of the steps stand in `query`, the history once more behind them.
     "swe-agent": [
         ("clean.traj", "unanswered", "answered", ("drop", at("OBSERVATION:\nhello", 0), 2)),
-        ("clean.traj", "orphan", "orphan", ("replace", at("call_files_3", 2, under="/history"), "call_files_9"), ("replace", at("call_files_3", 2, under="/trajectory"), "call_files_9")),
+        ("clean.traj", "orphan", "orphan answered", ("replace", at("call_files_3", 2, under="/history"), "call_files_9"), ("replace", at("call_files_3", 2, under="/trajectory"), "call_files_9")),
         ("clean.traj", "repeated-result", "repeated", ("repeat", at("No such file", 1, under="/history"), 2)),
         ("clean.traj", "changed-result", "prefix", ("replace", at("OBSERVATION:\nhello", 1, under="/trajectory/3"), "OBSERVATION:\nhullo")),
     ],

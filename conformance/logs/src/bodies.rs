@@ -1,0 +1,150 @@
+//! What one body, or one history, shows alone: the rules of its API, and the neutral ones.
+
+use super::finding::{Element, Finding, Place};
+use super::forms::LoggedTurn;
+use super::rules::{self, family, finding, of_breach};
+use super::thread::LoggedThread;
+use serde_json::Value;
+use threadspec::oracle::{Api, Breach, RequestForm, provider_breaches_in};
+
+/// What is wrong with messages in other words than an API's.
+pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
+    let mut thread = LoggedThread::default();
+    let mut found = Vec::new();
+    for (position, LoggedTurn { message, path }) in turns.iter().enumerate() {
+        // What is several messages here may be one where it stands.
+        let number = position_in(path).unwrap_or(position) + 1;
+        let element = Some(Element { kind: "message", number });
+        found.extend(thread.push(message, &Place { element, path: path.clone(), ..place.clone() }));
+    }
+    found.extend(thread.conclude(may_go_on));
+    found
+}
+
+/// The position in a list with which a path ends.
+fn position_in(path: &str) -> Option<usize> {
+    path.strip_suffix(']')?.rsplit_once('[')?.1.parse().ok()
+}
+
+/// What is wrong with a body in the words of a form that has rules of its own, with what only the neutral rules see.
+pub(super) fn of_form(
+    form: RequestForm,
+    body: &Value,
+    turns: &[LoggedTurn],
+    is_whole: bool,
+    is_sent: bool,
+    request: &Place,
+) -> Vec<Finding> {
+    let list = if form == RequestForm::Gemini { &body["contents"] } else { &body["messages"] };
+    let length = list.as_array().map_or(0, Vec::len);
+    // The element at which a breach stands; the end is behind the last one.
+    let position = |breach: &Breach| match in_path(request, &breach.place).element {
+        Some(element) => element.number - 1,
+        None => length,
+    };
+    let mut breaches = provider_breaches_in(form, body);
+    breaches.retain(|breach| {
+        let family = family(breach.rule);
+        // What an end without results is, the neutral rules say; what nobody is sure of, a history is not accused of.
+        let is_end = family == "answered" && (!breach.is_certain || (!is_sent && position(breach) == length));
+        (is_whole || !OF_WHOLE.contains(&family)) && !is_end && (is_sent || breach.is_certain)
+    });
+    let mut found: Vec<Finding> =
+        breaches.iter().map(|breach| of_breach(breach, in_path(request, &breach.place))).collect();
+    let is_told = |one: &Finding| {
+        let Some(at) = position_in(&one.place.path) else { return false };
+        breaches.iter().any(|breach| match one.rule {
+            "LOG-ANSWERED" | "LOG-OPEN" => family(breach.rule) == "answered" && position(breach) == at + 1,
+            "LOG-ORPHAN" | "LOG-ONCE" => matches!(breach.rule, "BED-COUNT" | "GEM-COUNT") && position(breach) == at,
+            _ => false,
+        })
+    };
+    found.extend(of_turns(turns, request, !is_sent).into_iter().filter(|one| !is_told(one)));
+    found
+}
+
+/// Families of rules that say something only of a whole body, as it was sent.
+const OF_WHOLE: [&str; 3] = ["required", "version", "tool-options"];
+/// Families of rules on the end of a request, which a history that stands alone has not.
+const OF_END: [&str; 2] = ["prefill", "trailing"];
+
+/// What is wrong with a body in the words of an API.
+pub(super) fn of_body(api: Api, body: &Value, is_whole: bool, is_sent: bool, request: &Place) -> Vec<Finding> {
+    let mut breaches = provider_breaches_in(api, body);
+    breaches.retain(|breach| {
+        let family = family(breach.rule);
+        (is_whole || !OF_WHOLE.contains(&family)) && (is_sent || !OF_END.contains(&family))
+    });
+    let open_from = if is_sent { usize::MAX } else { open_end(api, body) };
+    let mut found: Vec<Finding> =
+        breaches.iter().map(|breach| told(request, breach, family(breach.rule), open_from)).collect();
+    found.extend(objects_as_text(api, body).into_iter().map(|path| {
+        let what = "the result is JavaScript's text of an object, not what is in it";
+        finding(rules::LOST_RESULT, in_path(request, &path), what)
+    }));
+    found
+}
+
+/// From which element on a history is open: behind it stand only calls and results.
+fn open_end(api: Api, body: &Value) -> usize {
+    let list = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let has =
+        |item: &Value, kind: &str| item["content"].as_array().into_iter().flatten().any(|block| block["type"] == kind);
+    let is_open = |item: &&Value| match api {
+        Api::OpenAiChat => item["role"] == "tool" || !item["tool_calls"].is_null(),
+        Api::Anthropic => has(item, "tool_use") || has(item, "tool_result"),
+        Api::OpenAiResponses => item["role"].is_null(),
+    };
+    list.len() - list.iter().rev().take_while(is_open).count()
+}
+
+/// A breach as a finding.
+fn told(request: &Place, breach: &Breach, family: &str, open_from: usize) -> Finding {
+    let place = in_path(request, &breach.place);
+    let is_at_end = place.element.is_none_or(|element| element.number > open_from);
+    if family == "answered" && open_from != usize::MAX && is_at_end {
+        return finding("LOG-OPEN", place, format!("the log ends before all calls have a result: {}", breach.what));
+    }
+    of_breach(breach, place)
+}
+
+/// The place of a path in a request: `messages[4].tool_call_id` is in message 5.
+pub(super) fn in_path(request: &Place, path: &str) -> Place {
+    let number = |list: &str| path.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
+    let message = number("messages[")
+        .or_else(|| number("contents["))
+        .map(|position| Element { kind: "message", number: position + 1 });
+    let item = || number("input[").map(|position| Element { kind: "item", number: position + 1 });
+    Place { element: message.or_else(item), path: path.to_owned(), ..request.clone() }
+}
+
+/// The paths of results that read `[object Object]`: JavaScript's text of an object, instead of what is in it.
+fn objects_as_text(api: Api, body: &Value) -> Vec<String> {
+    let is_lost = |text: &Value| {
+        text.as_str().is_some_and(|text| !text.is_empty() && text.split(',').all(|part| part == "[object Object]"))
+    };
+    let mut found = Vec::new();
+    let mut look = |place: String, content: &Value| {
+        let parts = content.as_array().into_iter().flatten().enumerate();
+        let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
+        let texts = [(place.clone(), content)].into_iter().chain(in_parts);
+        found.extend(texts.filter(|(_, text)| is_lost(text)).map(|(place, _)| place));
+    };
+    let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
+    for (position, item) in body[list].as_array().into_iter().flatten().enumerate() {
+        let place = format!("{list}[{position}]");
+        if item["role"] == "tool" {
+            look(format!("{place}.content"), &item["content"]);
+        }
+        if item["type"] == "function_call_output" {
+            look(format!("{place}.output"), &item["output"]);
+        }
+        for (number, block) in item["content"].as_array().into_iter().flatten().enumerate() {
+            if block["type"] == "tool_result" {
+                look(format!("{place}.content[{number}].content"), &block["content"]);
+            }
+        }
+    }
+    found
+}
