@@ -225,6 +225,26 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
+impl Report {
+    /// Says that nothing was found because there was nothing to judge, and why; otherwise `None`. For bindings, which have no exit code.
+    ///
+    /// ```
+    /// let report = threadspec_logs::check_bytes(br#"{"a": 1}"#, &threadspec_logs::CheckOptions::default());
+    /// assert_eq!(report.unjudged().as_deref(), Some("nothing in it was recognized: nothing of a known form in it"));
+    /// ```
+    pub fn unjudged(&self) -> Option<String> {
+        let judged: usize = self.summary.judged.iter().map(|(_, number)| number).sum();
+        if !self.findings.is_empty() || judged > 0 {
+            return None;
+        }
+        let whys: Vec<&str> = self.summary.skipped.iter().map(|skipped| skipped.why).collect();
+        let colon = if whys.is_empty() { "" } else { ": " };
+        let nothing =
+            if self.summary.has_recognized() { "there is nothing in it" } else { "nothing in it was recognized" };
+        Some(format!("{nothing}{colon}{}", whys.join("; ")))
+    }
+}
+
 impl Sink for Report {
     fn recognized(&mut self, _: &str) {}
 
