@@ -103,7 +103,8 @@ impl Exchanges {
             }
         }
         if api == Api::Anthropic && is_sent {
-            self.follow_thinking(&lineage, &place, &body, &mut found);
+            let thinking = answer.as_ref().map_or(&[][..], |answer| &answer.thinking);
+            self.follow_thinking(&lineage, &place, &body, thinking, &mut found);
         }
         self.tell(found, elements, &lineage, output);
         let is_asked = !key.is_empty();
@@ -118,14 +119,24 @@ impl Exchanges {
 
     /// The answer to a request that was logged before.
     pub(super) fn reply(&mut self, key: &str, answer: LoggedAnswer) {
-        let request = self.asked.remove(key).and_then(|number| self.answered.get_mut(&number));
-        if let Some(request) = request {
+        let Some(number) = self.asked.remove(key) else { return };
+        if let Some(sent) = self.thinking.get_mut(&number) {
+            sent.answer(&answer.thinking);
+        }
+        if let Some(request) = self.answered.get_mut(&number) {
             (request.calls, request.tokens) = (answer.calls, answer.tokens);
         }
     }
 
-    /// What an earlier request shows of the thinking in this one.
-    fn follow_thinking(&mut self, lineage: &Lineage, place: &Place, body: &Value, found: &mut Vec<Finding>) {
+    /// What an earlier request, or its answer, shows of the thinking in this one; `thinking` is that of its own answer.
+    fn follow_thinking(
+        &mut self,
+        lineage: &Lineage,
+        place: &Place,
+        body: &Value,
+        thinking: &[Value],
+        found: &mut Vec<Finding>,
+    ) {
         // A second branch of a conversation begins anew.
         let mut sent = lineage.parent.and_then(|parent| self.thinking.remove(&parent)).unwrap_or_default();
         for breach in sent.request(body) {
@@ -133,6 +144,7 @@ impl Exchanges {
             found.retain(|one| one.rule != breach.rule || one.place.path != breach.place);
             found.push(of_breach(&breach, in_path(place, &breach.place)));
         }
+        sent.answer(thinking);
         self.thinking.insert(self.count, sent);
         self.thinking.remove(&self.count.saturating_sub(follow::REACH));
     }
@@ -196,7 +208,7 @@ impl Exchanges {
                 }
             }
         }
-        let LoggedAnswer { calls, tokens } = answer.unwrap_or_default();
+        let LoggedAnswer { calls, tokens, .. } = answer.unwrap_or_default();
         if !calls.is_empty() || tokens.is_some() || is_asked {
             let place = place.clone();
             self.answered.insert(self.count, AnsweredRequest { place, calls, tokens, length, next: None, twin });

@@ -40,3 +40,67 @@ fn thinking_that_goes_or_changes_is_an_error() {
         assert!(found.iter().any(|found| found.ends_with("ANT-THINK-SAME messages[1].content[0]")), "{found:?}");
     }
 }
+
+/// The answer to the last request of a conversation with so many rounds, plain or streamed.
+fn answer(rounds: usize, streamed: bool) -> Value {
+    let said = request(rounds + 1);
+    let content = said["messages"][2 * rounds + 1]["content"].clone();
+    if !streamed {
+        return json!({"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    }
+    let start = json!({"type": "message_start", "message": {"type": "message", "role": "assistant", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}});
+    let blocks = [
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": content[0]["thinking"]}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": content[0]["signature"]}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": content[1]["id"], "name": "look", "input": {}}}),
+        json!({"type": "content_block_stop", "index": 1}),
+    ];
+    let end = [
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}}),
+        json!({"type": "message_stop"}),
+    ];
+    let events = [start].into_iter().chain(blocks).chain(end);
+    events
+        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()))
+        .collect::<String>()
+        .into()
+}
+
+#[test]
+fn thinking_is_that_of_the_logged_answer() {
+    for streamed in [false, true] {
+        let log = |requests: &[Value]| -> Vec<Value> {
+            let exchanges = requests.iter().enumerate();
+            exchanges.map(|(rounds, body)| json!({"request": body, "response": answer(rounds, streamed)})).collect()
+        };
+        let right: Vec<Value> = (0..4).map(request).collect();
+        assert_eq!(broken(&log(&right)), [""; 0]);
+        // No request has the newest thinking as it was.
+        let (mut changed, mut missing) = (right.clone(), right.clone());
+        changed[3]["messages"][5]["content"][0]["thinking"] = json!("else");
+        assert_eq!(broken(&log(&changed)), ["error ANT-THINK-SAME messages[5].content[0]"]);
+        missing[3]["messages"][5]["content"].as_array_mut().expect("blocks").remove(0);
+        assert_eq!(broken(&log(&missing)), ["error ANT-THINK-FIRST messages[5].content[0].type"]);
+        // A log that keeps no signatures of answers accuses nobody.
+        let mut unsigned = log(&right);
+        for one in unsigned.iter_mut().filter(|one| one["response"].is_object()) {
+            one["response"]["content"][0].as_object_mut().expect("a block").shift_remove("signature");
+        }
+        assert_eq!(broken(&unsigned), [""; 0]);
+    }
+}
+
+#[test]
+fn what_only_counts_tokens_is_no_request_to_a_model() {
+    let mut count = request(1);
+    count.as_object_mut().expect("a body").shift_remove("max_tokens");
+    let url = "https://api.anthropic.com/v1/messages";
+    let records = [
+        json!({"url": format!("{url}/count_tokens?beta=true"), "request": count, "response": {"input_tokens": 7}}),
+        json!({"url": url, "request": request(1), "response": answer(1, false)}),
+    ];
+    assert_eq!(broken(&records), [""; 0]);
+    assert_eq!(broken(&[json!({"url": url, "request": count})]), ["error ANT-MAX-TOKENS max_tokens"]);
+}

@@ -41,6 +41,8 @@ pub struct ApiRequest {
     pub parallel: Option<bool>,
     /// Whether it switches the model's thinking on.
     pub thinking: bool,
+    /// Whether the texts of the thinking are to be left out of the answer, and only their signatures to come.
+    pub omits_thinking: bool,
     /// Whether it limits the length of the answer.
     pub has_max_tokens: bool,
     /// To how many tokens, if that is a whole number.
@@ -113,6 +115,7 @@ impl ApiRequest {
                 Api::OpenAiChat | Api::OpenAiResponses => body["parallel_tool_calls"].as_bool(),
             },
             thinking: is_thinking(api, body),
+            omits_thinking: api == Api::Anthropic && body["thinking"]["display"] == "omitted",
             has_max_tokens: MAX_TOKENS.iter().any(|name| !body[*name].is_null()),
             max_tokens: MAX_TOKENS.iter().find_map(|name| body[*name].as_u64()),
             stop: stops(api, body),

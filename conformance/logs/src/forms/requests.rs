@@ -29,8 +29,12 @@ pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// The body of a request to this address, if it is one to a model.
 fn exchange(url: &str, body: &Value, answer: Option<said::LoggedAnswer>, path: &str) -> Vec<RecordPiece> {
-    let Some(mut said) = said::said(body, path) else { return Vec::new() };
     let target = url.split('?').next().unwrap_or_default().trim_end_matches('/');
+    // It only asks how long the request is that comes next.
+    if target.ends_with("/count_tokens") || target.ends_with("/input_tokens") || target.ends_with(":countTokens") {
+        return Vec::new();
+    }
+    let Some(mut said) = said::said(body, path) else { return Vec::new() };
     let known = match () {
         () if target.ends_with("/chat/completions") => Some(Api::OpenAiChat),
         () if target.ends_with("/responses") => Some(Api::OpenAiResponses),

@@ -4,7 +4,7 @@ use super::message::{self, Dialect, any, list, unquoted, word};
 use serde_json::{Value, json};
 use threadspec::oracle::{Api, RequestForm};
 use threadspec_apis::sse::SseParser;
-use threadspec_apis::{AnswerReader, form, read_answer};
+use threadspec_apis::{AnswerReader, ModelAnswer, Thinking, form, read_answer};
 
 /// Something that can be judged.
 pub(in super::super) enum RecordPiece {
@@ -95,6 +95,8 @@ pub(in super::super) struct LoggedAnswer {
     pub(in super::super) calls: Vec<(String, String, String)>,
     /// How many tokens went in, and how many of them the cache had, if the log says so.
     pub(in super::super) tokens: Option<(u64, u64)>,
+    /// The thinking before its first call and that call, as blocks of Anthropic's, if the log has all of it.
+    pub(in super::super) thinking: Vec<Value>,
 }
 
 impl LoggedExchange {
@@ -250,9 +252,10 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
         };
         if is_of && let Ok(said) = read_answer(api, &value) {
             let usage = said.answer.usage;
+            let thinking = if api == Api::Anthropic { thinking_of(&said.answer) } else { Vec::new() };
             let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
             let tokens = value["usage"].is_object().then_some((usage.input, usage.cached));
-            return Some(LoggedAnswer { calls, tokens });
+            return Some(LoggedAnswer { calls, tokens, thinking });
         }
     }
     let generations = &value["generations"];
@@ -276,7 +279,7 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
         let function = &call["function"];
         (word(call, "id").to_owned(), word(function, "name").to_owned(), word(function, "arguments").to_owned())
     });
-    Some(LoggedAnswer { calls: calls.collect(), tokens: None })
+    Some(LoggedAnswer { calls: calls.collect(), ..LoggedAnswer::default() })
 }
 
 /// Whether a text is a recorded stream of events.
@@ -305,6 +308,26 @@ fn stream(text: &str) -> Option<LoggedAnswer> {
     }
     let said = reader.said();
     let tokens = (said.answer.usage.input > 0).then_some((said.answer.usage.input, said.answer.usage.cached));
+    let is_over = api == Api::Anthropic && said.has_ended();
+    let thinking = if is_over { thinking_of(&said.answer) } else { Vec::new() };
     let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
-    Some(LoggedAnswer { calls, tokens })
+    Some(LoggedAnswer { calls, tokens, thinking })
+}
+
+/// The thinking of an answer and its first call, as blocks; none where a log has kept the texts and not the signatures.
+fn thinking_of(answer: &ModelAnswer) -> Vec<Value> {
+    let Some(call) = answer.calls.first() else { return Vec::new() };
+    let block = |Thinking { text, seal, is_redacted, .. }: &Thinking| {
+        let seal = seal.as_deref().filter(|seal| !seal.is_empty())?;
+        Some(if *is_redacted {
+            json!({"type": "redacted_thinking", "data": seal})
+        } else {
+            json!({"type": "thinking", "thinking": text, "signature": seal})
+        })
+    };
+    let mut blocks = answer.thinking.iter().map(block).collect::<Option<Vec<Value>>>().unwrap_or_default();
+    if !blocks.is_empty() {
+        blocks.push(json!({"type": "tool_use", "id": call.id}));
+    }
+    blocks
 }

@@ -17,7 +17,8 @@ pub(super) fn answer_of(turn: &WireTurn, request: &ApiRequest, created: u64, ids
     let calls = calls.collect();
     let thinking = turn.thinking.iter().map(|thought| match thought {
         PlayedThought::Open { text, signature } => {
-            Thinking { text: text.clone(), seal: signature.clone(), ..Thinking::default() }
+            let text = if request.omits_thinking { "" } else { text };
+            Thinking { text: text.to_owned(), seal: signature.clone(), ..Thinking::default() }
         }
         PlayedThought::Redacted(data) => {
             Thinking { seal: Some(data.clone()), is_redacted: true, ..Thinking::default() }

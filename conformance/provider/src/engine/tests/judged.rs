@@ -119,3 +119,24 @@ fn thinking_comes_back_as_it_was() {
         assert_eq!(wire.ask(&body).answer.status, status, "{signature}");
     }
 }
+
+/// With `display` `omitted` the API sends a thought without its text, which comes back so.
+#[test]
+fn omitted_thinking_comes_back_empty() {
+    let api = Api::Anthropic;
+    let turn = json!({"thinking": [{"text": "Hm.", "signature": "sig"}], "tool_calls": [{"id": "a", "name": "look", "args": {}}]});
+    for stream in [false, true] {
+        for (text, status) in [("", 200), ("Hm.", 400)] {
+            let mut wire = Wire::of(api, json!([turn, {"content": "Done"}]));
+            let mut body = body(api, stream);
+            body["thinking"] = json!({"type": "adaptive", "display": "omitted"});
+            let said = wire.ask(&body).answer;
+            assert_eq!(said.status, 200);
+            body["messages"].as_array_mut().expect("messages").extend([
+                json!({"role": "assistant", "content": [{"type": "thinking", "thinking": text, "signature": "sig"}, {"type": "tool_use", "id": "a", "name": "look", "input": {}}]}),
+                json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "r"}]}),
+            ]);
+            assert_eq!(wire.ask(&body).answer.status, status, "{text:?}");
+        }
+    }
+}
