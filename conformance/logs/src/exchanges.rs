@@ -7,7 +7,7 @@ use super::rules::{family, finding, of_breach};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::oracle::{Api, SentThinking};
-use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind};
+use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, Owner};
 
 /// A call of an answer: id, name and arguments.
 type AnswerCall = (String, String, String);
@@ -16,8 +16,6 @@ type AnswerCall = (String, String, String);
 pub(super) struct Exchanges {
     /// The API that everything is for, if the user says so.
     api: Option<Api>,
-    /// That of the last request, which the next one has, too, if its form does not tell.
-    last: Api,
     count: usize,
     conversations: Conversations,
     /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
@@ -27,8 +25,10 @@ pub(super) struct Exchanges {
     thinking: HashMap<usize, SentThinking>,
     /// The requests whose answers are logged elsewhere, by their keys.
     asked: HashMap<String, usize>,
-    /// Hashes of the calls of all histories, by id, and by name and arguments.
-    calls: HashSet<u64>,
+    /// Hashes of the calls of all histories of a conversation, by id, and by name and arguments.
+    calls: HashMap<u64, HashSet<u64>>,
+    /// The conversation of each request: a hash of what it began with.
+    begun: HashMap<usize, u64>,
     breaches: usize,
     losses: usize,
 }
@@ -44,20 +44,22 @@ struct AnsweredRequest {
     next: Option<usize>,
     /// An earlier one that is the same.
     twin: Option<usize>,
+    /// Its conversation.
+    begun: u64,
 }
 
 impl Exchanges {
     pub(super) fn new(api: Option<Api>) -> Self {
         Self {
             api,
-            last: Api::OpenAiChat,
             count: 0,
             conversations: Conversations::default(),
             told: HashMap::new(),
             answered: BTreeMap::new(),
             thinking: HashMap::new(),
             asked: HashMap::new(),
-            calls: HashSet::new(),
+            calls: HashMap::new(),
+            begun: HashMap::new(),
             breaches: 0,
             losses: 0,
         }
@@ -70,10 +72,14 @@ impl Exchanges {
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count), path, ..record.clone() };
         let elements = said.elements();
+        let mut is_told = true;
         let (api, body, mut found) = match said {
             SaidToModel::Api { api, body, is_whole } => {
-                let api = self.api.or(api).unwrap_or(self.last);
-                self.last = api;
+                let of_answer = answer.as_ref().and_then(|answer| answer.api);
+                let api = self.api.or(api).or(of_answer);
+                is_told = api.is_some();
+                // It has the fewest rules.
+                let api = api.unwrap_or(Api::OpenAiChat);
                 output.summary.apis.insert(api.to_string());
                 let found = bodies::of_body(api, &body, is_whole, is_sent, &place);
                 (api, body, found)
@@ -91,12 +97,21 @@ impl Exchanges {
         let made = calls_of(api, &body);
         // A history that the server keeps is no part of the request.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
-        let (mut lineage, mut length) = (Lineage::default(), 0);
+        let (mut lineage, mut length, mut begun) = (Lineage::default(), 0, 0);
         if !is_stored {
             let model = if body["model"].is_null() { model } else { body["model"].to_string() };
-            let texts = follow::segment_texts(follow::segments(api, &body));
+            let segments = follow::segments(api, &body);
+            let first = segments.iter().find(|segment| segment.role != Owner::Setting);
+            begun = first.map_or(0, |first| follow::hash(&first.value.to_string()));
+            let texts = follow::segment_texts(segments);
             length = texts.len();
-            lineage = self.conversations.push(self.count, (api, model), texts);
+            lineage = self.conversations.push(self.count, (api, &model), texts);
+            if !is_told {
+                // What goes on from it may tell that it is Anthropic's.
+                let texts = follow::segment_texts(follow::segments(Api::Anthropic, &body));
+                let other = self.conversations.push(self.count, (Api::Anthropic, &model), texts);
+                lineage = if lineage.parent.is_none() { other } else { lineage };
+            }
             if !is_sent {
                 // It was not sent, so that no cache was lost; but it may tell again what a request before it told.
                 lineage.loss = None;
@@ -111,10 +126,13 @@ impl Exchanges {
         if is_asked {
             self.asked.insert(key, self.count);
         }
+        begun = lineage.parent.and_then(|parent| self.begun.get(&parent)).copied().unwrap_or(begun);
+        self.begun.insert(self.count, begun);
+        self.begun.remove(&self.count.saturating_sub(follow::REACH));
         if is_sent {
             self.relate(&lineage, &place, answer, length, &made, is_asked, output);
         }
-        self.calls.extend(made);
+        self.calls.entry(begun).or_default().extend(made);
     }
 
     /// The answer to a request that was logged before.
@@ -210,8 +228,8 @@ impl Exchanges {
         }
         let LoggedAnswer { calls, tokens, .. } = answer.unwrap_or_default();
         if !calls.is_empty() || tokens.is_some() || is_asked {
-            let place = place.clone();
-            self.answered.insert(self.count, AnsweredRequest { place, calls, tokens, length, next: None, twin });
+            let (place, begun) = (place.clone(), self.begun.get(&self.count).copied().unwrap_or_default());
+            self.answered.insert(self.count, AnsweredRequest { place, calls, tokens, length, next: None, twin, begun });
         }
     }
 
@@ -219,7 +237,8 @@ impl Exchanges {
     pub(super) fn conclude(&mut self, output: &mut FindingOutput<'_>) {
         let answered = std::mem::take(&mut self.answered);
         for (number, one) in &answered {
-            let lost = missing(&self.calls, &one.calls);
+            let Some(known) = self.calls.get(&one.begun) else { continue };
+            let lost = missing(known, &one.calls);
             if one.next.is_none() || lost.is_empty() {
                 continue;
             }
@@ -230,7 +249,7 @@ impl Exchanges {
             };
             let twins =
                 answered.values().filter(|other| is_twin(other)).chain(one.twin.and_then(|twin| answered.get(&twin)));
-            if all_lost && twins.into_iter().any(|twin| missing(&self.calls, &twin.calls).len() < twin.calls.len()) {
+            if all_lost && twins.into_iter().any(|twin| missing(known, &twin.calls).len() < twin.calls.len()) {
                 continue;
             }
             for (id, name, _) in lost {

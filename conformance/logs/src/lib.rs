@@ -38,6 +38,7 @@
 //! | `document` | documents |
 //! | `finding` | what is found, where, and how it is handed on |
 //! | `rules` | how bad it is to break a rule, and what to do |
+//! | `order` | exports that have their newest records first |
 //! | `log` | what is judged across the records of a file |
 //! | `options` | how to judge |
 //! | `check` | all of it in order |
@@ -53,6 +54,7 @@ mod forms;
 mod input;
 mod log;
 mod options;
+mod order;
 mod pairing;
 mod records;
 mod rules;

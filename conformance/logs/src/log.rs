@@ -8,6 +8,7 @@ use super::exchanges::Exchanges;
 use super::finding::{Element, FindingOutput, Place, Sink, Skipped, Summary};
 use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use super::options::CheckOptions;
+use super::order::{self, ExportOrder, ExportedRecord};
 use super::records::{RecordItem, Records};
 use super::rules::finding;
 use super::thread::LoggedThread;
@@ -34,6 +35,7 @@ pub(super) struct FileLog<'a> {
     threads: BTreeMap<String, LoggedThread>,
     /// Conversations that are logged as a whole, again and again: a hash of each message.
     snapshots: BTreeMap<String, Vec<u64>>,
+    exports: ExportOrder,
     /// Calls to a model that are logged message by message.
     parts: BTreeMap<String, (Vec<LoggedTurn>, Place)>,
     /// The messages of one request, each in a line, for the API that the user named, and the place of the first one.
@@ -59,6 +61,7 @@ impl<'a> FileLog<'a> {
             events: EventLog::new(options.profile),
             threads: BTreeMap::new(),
             snapshots: BTreeMap::new(),
+            exports: ExportOrder::default(),
             parts: BTreeMap::new(),
             messages: Vec::new(),
             first_message: None,
@@ -204,6 +207,13 @@ impl<'a> FileLog<'a> {
             let elements: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
             return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
         }
+        // In an envelope of many lines each record has its own.
+        if value.is_object() && text.contains('\n') {
+            let opened = forms::opened_text(text);
+            if opened.iter().any(|element| element.get().starts_with('{')) {
+                return placed(text, line, &opened).for_each(|(element, line)| self.text(element, line));
+            }
+        }
         let place = self.at(line);
         self.value(&value, &place);
     }
@@ -273,8 +283,28 @@ impl<'a> FileLog<'a> {
         };
         self.output.recognized(form, 1);
         self.tell_broken();
-        for piece in pieces {
-            self.piece(piece, place);
+        let time = forms::time(form, value).and_then(order::sortable);
+        match time.filter(|_| !pieces.is_empty()) {
+            None => pieces.into_iter().for_each(|piece| self.piece(piece, place)),
+            Some(time) => {
+                let record = ExportedRecord { time, pieces, place: place.clone() };
+                let (records, is_full) = self.exports.push(record, order::weight(value));
+                self.exported(records);
+                if is_full {
+                    let text = "the export has its newest records first, and is too long to be turned round: what was until here is \
+                                compared with nothing behind";
+                    self.found("LOG-LIMIT", place.clone(), text);
+                }
+            }
+        }
+    }
+
+    /// Records of an export in their order.
+    fn exported(&mut self, records: Vec<ExportedRecord>) {
+        for ExportedRecord { pieces, place, .. } in records {
+            for piece in pieces {
+                self.piece(piece, &place);
+            }
         }
     }
 
@@ -350,6 +380,8 @@ impl<'a> FileLog<'a> {
     }
 
     fn conclude(&mut self) {
+        let exported = self.exports.rest();
+        self.exported(exported);
         if let (Some(place), Some(api)) = (self.first_message.take(), self.options.api) {
             let name = if api == Api::OpenAiResponses { "input" } else { "messages" };
             let body = json!({name: mem::take(&mut self.messages)});

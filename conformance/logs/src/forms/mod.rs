@@ -13,6 +13,8 @@ mod traces;
 pub(super) use said::{LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel, answer};
 
 use serde_json::Value;
+use serde_json::value::RawValue;
+use threadspec_apis::form::members;
 
 /// A form of log.
 pub(super) struct LogForm {
@@ -89,6 +91,21 @@ pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
     FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?)))
 }
 
+/// Exports of servers, which may have their newest records first, and where their records have their times.
+const EXPORTS: [(&str, &str); 5] = [
+    ("Langfuse observations", "startTime"),
+    ("LangSmith runs", "start_time"),
+    ("Helicone requests", "request_created_at"),
+    ("Weave calls", "started_at"),
+    ("Braintrust spans", "created"),
+];
+
+/// When a record of an export was.
+pub(super) fn time<'a>(form: &str, record: &'a Value) -> Option<&'a Value> {
+    let (_, name) = EXPORTS.iter().find(|(known, _)| *known == form)?;
+    record.get(*name)
+}
+
 /// Whether it is a list of messages, and so one record, not a list of records.
 pub(super) fn is_list_of_messages(value: &Value) -> bool {
     value.is_array() && read(value).is_some()
@@ -101,6 +118,32 @@ pub(super) fn opened(record: &Value) -> Vec<(String, &Value)> {
         step(record, pattern, String::new(), &mut found);
     }
     found
+}
+
+/// The same as they are written.
+pub(super) fn opened_text(record: &str) -> Vec<&RawValue> {
+    let mut found = Vec::new();
+    if let Ok(record) = serde_json::from_str::<&RawValue>(record) {
+        for pattern in ENVELOPES {
+            step_text(record, pattern, &mut found);
+        }
+    }
+    found
+}
+
+fn step_text<'a>(value: &'a RawValue, pattern: &str, found: &mut Vec<&'a RawValue>) {
+    if pattern.is_empty() {
+        return found.push(value);
+    }
+    if let Some(rest) = pattern.strip_prefix("[]") {
+        let elements: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
+        return elements.into_iter().for_each(|element| step_text(element, rest.trim_start_matches('.'), found));
+    }
+    let end = pattern.find(['.', '[']).unwrap_or(pattern.len());
+    let (name, rest) = pattern.split_at(end);
+    if let Some(member) = members(value.get()).and_then(|members| members.get(name).copied()) {
+        step_text(member, rest.trim_start_matches('.'), found);
+    }
 }
 
 fn step<'a>(value: &'a Value, pattern: &str, path: String, found: &mut Vec<(String, &'a Value)>) {

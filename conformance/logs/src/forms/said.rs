@@ -91,6 +91,8 @@ pub(in super::super) struct LoggedTurn {
 /// What a model answered.
 #[derive(Clone, Default)]
 pub(in super::super) struct LoggedAnswer {
+    /// The API in whose words it is.
+    pub(in super::super) api: Option<Api>,
     /// Its calls: id, name and arguments.
     pub(in super::super) calls: Vec<(String, String, String)>,
     /// How many tokens went in, and how many of them the cache had, if the log says so.
@@ -255,7 +257,7 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
             let thinking = if api == Api::Anthropic { thinking_of(&said.answer) } else { Vec::new() };
             let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
             let tokens = value["usage"].is_object().then_some((usage.input, usage.cached));
-            return Some(LoggedAnswer { calls, tokens, thinking });
+            return Some(LoggedAnswer { api: Some(api), calls, tokens, thinking });
         }
     }
     let generations = &value["generations"];
@@ -311,7 +313,7 @@ fn stream(text: &str) -> Option<LoggedAnswer> {
     let is_over = api == Api::Anthropic && said.has_ended();
     let thinking = if is_over { thinking_of(&said.answer) } else { Vec::new() };
     let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
-    Some(LoggedAnswer { calls, tokens, thinking })
+    Some(LoggedAnswer { api: Some(api), calls, tokens, thinking })
 }
 
 /// The thinking of an answer and its first call, as blocks; none where a log has kept the texts and not the signatures.

@@ -1,0 +1,147 @@
+//! A log in parts: what is found in them is what is found in the whole, and in exports in whatever order.
+
+use serde_json::{Value, json};
+use std::path::Path;
+use std::{fs, io};
+use threadspec_logs::{CheckOptions, Report, check_bytes};
+
+/// A small generator, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or_default() % limit
+    }
+}
+
+/// The requests of a conversation with chat completions or Anthropic, each with its answer. All conversations
+/// have the same ids of calls; what is found is their own.
+fn conversation(name: &str, random: &mut Random) -> Vec<Value> {
+    let is_anthropic = random.below(2) == 0;
+    let fault = random.below(6);
+    let rounds = 2 + random.below(4);
+    let mut messages = vec![json!({"role": "user", "content": format!("Ask {name}")})];
+    let mut requests = Vec::new();
+    for round in 0..rounds {
+        let ids = [format!("call_{round}_a"), format!("call_{round}_b")];
+        let answer = if is_anthropic {
+            let calls = ids.each_ref().map(|id| json!({"type": "tool_use", "id": id, "name": "look", "input": {}}));
+            json!({"type": "message", "role": "assistant", "content": calls, "usage": {"input_tokens": 9, "output_tokens": 1}})
+        } else {
+            let function = json!({"name": "look", "arguments": "{}"});
+            let calls = ids.each_ref().map(|id| json!({"type": "function", "id": id, "function": function}));
+            json!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": calls}, "finish_reason": "tool_calls"}]})
+        };
+        let mut sent = messages.clone();
+        if fault == 1 && round == rounds - 1 {
+            sent[0]["content"] = json!(format!("Asked {name}"));
+        }
+        requests.push(json!({"request": {"model": "m", "max_tokens": 9, "messages": sent}, "response": answer}));
+        let kept = if fault == 2 && round == 0 { &ids[..1] } else { &ids[..] };
+        let answered = if fault == 3 && round == 0 { &kept[..1] } else { kept };
+        if is_anthropic {
+            let block = |id: &String| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+            messages.push(json!({"role": "assistant", "content": kept.iter().map(block).collect::<Vec<_>>()}));
+            let block =
+                |id: &String| json!({"type": "tool_result", "tool_use_id": id, "content": format!("Found {name}")});
+            messages.push(json!({"role": "user", "content": answered.iter().map(block).collect::<Vec<_>>()}));
+        } else {
+            let function = json!({"name": "look", "arguments": "{}"});
+            let call = |id: &String| json!({"type": "function", "id": id, "function": function});
+            messages.push(
+                json!({"role": "assistant", "content": null, "tool_calls": kept.iter().map(call).collect::<Vec<_>>()}),
+            );
+            messages.extend(
+                answered
+                    .iter()
+                    .map(|id| json!({"role": "tool", "tool_call_id": id, "content": format!("Found {name}")})),
+            );
+        }
+    }
+    requests
+}
+
+fn report(records: &[Value]) -> Report {
+    let log = records.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    check_bytes(log.as_bytes(), &CheckOptions::default())
+}
+
+/// What was found, but for the places of records in their file.
+fn told(report: &Report) -> Vec<String> {
+    let mut told: Vec<String> = report
+        .findings
+        .iter()
+        .map(|found| {
+            format!("{} {} {} {:?} {}", found.level, found.rule, found.place.path, found.place.element, found.text)
+        })
+        .collect();
+    told.sort();
+    told
+}
+
+#[test]
+fn parts_show_what_the_whole_shows() {
+    let mut random = Random(7);
+    let mut found = 0;
+    for log in 0..40 {
+        let mut conversations: Vec<Vec<Value>> =
+            (0..2 + random.below(6)).map(|number| conversation(&format!("{log}.{number}"), &mut random)).collect();
+        let parts = 1 + random.below(conversations.len());
+        let mut split = vec![Vec::new(); parts];
+        let mut whole = Vec::new();
+        // Interleaved as they would be when many agents run at once.
+        let part_of: Vec<usize> = conversations.iter().map(|_| random.below(parts)).collect();
+        while conversations.iter().any(|one| !one.is_empty()) {
+            let number = random.below(conversations.len());
+            if !conversations[number].is_empty() {
+                let request = conversations[number].remove(0);
+                split[part_of[number]].push(request.clone());
+                whole.push(request);
+            }
+        }
+        let mut of_parts: Vec<String> = split.iter().flat_map(|part| told(&report(part))).collect();
+        of_parts.sort();
+        assert_eq!(told(&report(&whole)), of_parts, "{}", json!(whole));
+        found += of_parts.len();
+    }
+    assert!(found > 20, "{found} findings");
+}
+
+/// An export that has its newest records first, as lines and as one value, shows what one in their order shows.
+#[test]
+fn exports_may_have_the_newest_first() -> io::Result<()> {
+    let forms = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/forms");
+    let mut compared = 0;
+    for form in ["langfuse-observations", "langsmith-runs", "helicone"] {
+        for entry in fs::read_dir(forms.join(form))? {
+            let path = entry?.path();
+            if path.extension().is_none_or(|extension| extension != "jsonl") {
+                continue;
+            }
+            let text = fs::read_to_string(&path)?;
+            let records: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+            let backwards: Vec<Value> = records.iter().rev().cloned().collect();
+            let page = json!({"data": backwards}).to_string();
+            for log in [report(&backwards), check_bytes(page.as_bytes(), &CheckOptions::default())] {
+                assert_eq!(told(&report(&records)), told(&log), "{}", path.display());
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 15, "{compared} logs");
+    Ok(())
+}
+
+#[test]
+fn records_in_an_envelope_have_lines() {
+    let right = json!({"role": "user", "content": "Hi"});
+    let wrong = json!({"role": "tool", "tool_call_id": "a", "content": "Hi"});
+    let requests = [&right, &wrong].map(|message| json!({"model": "gpt-4.1", "messages": [message]}));
+    let pretty = serde_json::to_string_pretty(&json!({"note": 1, "requests": requests})).unwrap_or_default();
+    let line = 1 + pretty.lines().position(|line| line.contains("tool")).unwrap_or_default();
+    let report = check_bytes(pretty.as_bytes(), &CheckOptions::default());
+    let found: Vec<_> = report.findings.iter().map(|found| (found.rule, found.place.line)).collect();
+    let begin = pretty.lines().take(line).enumerate().filter(|(_, line)| *line == "    {").last().map(|(at, _)| at + 1);
+    assert_eq!(found, [("OAI-CHAT-ORPHAN", begin)], "{pretty}");
+}
