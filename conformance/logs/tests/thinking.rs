@@ -62,10 +62,8 @@ fn answer(rounds: usize, streamed: bool) -> Value {
         json!({"type": "message_stop"}),
     ];
     let events = [start].into_iter().chain(blocks).chain(end);
-    events
-        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()))
-        .collect::<String>()
-        .into()
+    let of = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default());
+    events.map(of).collect::<Vec<_>>().concat().into()
 }
 
 #[test]
