@@ -25,9 +25,10 @@ pub(super) struct LogForm {
 }
 
 /// Every form, those first that tell themselves by names of their own.
-const FORMS: [LogForm; 33] = [
+const FORMS: [LogForm; 34] = [
     LogForm { name: "a HAR recording", read: requests::har },
     LogForm { name: "a recording of mitmproxy", read: requests::mitmproxy },
+    LogForm { name: "a transcript of threadspec provider", read: requests::transcript },
     LogForm { name: "OpenTelemetry events (gen_ai)", read: traces::gen_ai_event },
     LogForm { name: "OpenTelemetry spans (gen_ai)", read: traces::gen_ai },
     LogForm { name: "OpenInference spans", read: traces::open_inference },

@@ -91,12 +91,11 @@ pub(super) fn mini_swe_agent(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(saved(&flat.collect::<Vec<_>>(), "messages"))
 }
 
-/// A sample of an inspect log.
+/// A sample of an inspect log, or its summary, which repeats the sample's input.
 pub(super) fn inspect(record: &Value) -> Option<Vec<RecordPiece>> {
-    if record["epoch"].is_null() || !record["messages"].is_array() {
-        return None;
-    }
-    Some(saved(list(&record["messages"]), "messages"))
+    let is_sample = record["epoch"].is_number() && record.get("input").is_some() && !record["id"].is_null();
+    let messages = list(&record["messages"]);
+    is_sample.then(|| if messages.is_empty() { Vec::new() } else { saved(messages, "messages") })
 }
 
 /// A message of a session of Strands, which is a file of its own, or a whole session.

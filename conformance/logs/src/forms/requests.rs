@@ -27,6 +27,21 @@ pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(exchange(url, &body, answer, "request.content"))
 }
 
+/// A line of a transcript of `threadspec provider`; in one that is redacted nothing is said.
+pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
+    if record["provider"].is_number() && record["threadspec"].is_string() {
+        return Some(Vec::new());
+    }
+    let (attempt, sent) = (record["attempt"].as_object()?, record["sent"].as_array()?);
+    let Some(body) = attempt.get("body").and_then(unquoted) else { return Some(Vec::new()) };
+    let url = attempt.get("target").and_then(Value::as_str).unwrap_or_default();
+    // Each piece is a time and what was sent then.
+    let came: String = sent.iter().filter_map(|piece| piece[1].as_str()).collect();
+    let answer =
+        said::answer(&Value::String(came)).filter(|_| attempt.get("status").is_some_and(|status| status == 200));
+    Some(exchange(url, &body, answer, "attempt.body"))
+}
+
 /// The body of a request to this address, if it is one to a model.
 fn exchange(url: &str, body: &Value, answer: Option<said::LoggedAnswer>, path: &str) -> Vec<RecordPiece> {
     let target = url.split('?').next().unwrap_or_default().trim_end_matches('/');

@@ -412,5 +412,22 @@ pub(super) fn braintrust(record: &Value) -> Option<Vec<RecordPiece>> {
     if kind != "llm" {
         return Some(Vec::new());
     }
-    Some(generation(&record["input"], &record["output"], "input", &record["metadata"]["model"]))
+    let output = &record["output"];
+    // The SDK keeps the choices of chat completions.
+    let output = if output[0]["message"].is_object() { &json!({"choices": output}) } else { output };
+    Some(generation(&without_attachments(&record["input"]), output, "input", &record["metadata"]["model"]))
+}
+
+/// A picture is uploaded anew with each request, so that the key of the upload says nothing.
+fn without_attachments(value: &Value) -> Value {
+    match value {
+        Value::Object(members) if word(value, "type") == "braintrust_attachment" => {
+            json!(format!("attachment:{}", members.get("filename").and_then(Value::as_str).unwrap_or_default()))
+        }
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.clone(), without_attachments(value))).collect::<Map<_, _>>().into()
+        }
+        Value::Array(elements) => elements.iter().map(without_attachments).collect(),
+        other => other.clone(),
+    }
 }

@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from planting import Bytes, Json, Sqlite, at, leaves
+from planting import Bytes, Json, Sqlite, Zip, at, leaves
 from tables import TABLES
 
 FORMS = Path(__file__).resolve().parent.parent
@@ -18,6 +18,8 @@ FORMS = Path(__file__).resolve().parent.parent
 def opened(path):
     if path.suffix == ".sqlite":
         return Sqlite(path.read_bytes())
+    if path.suffix == ".eval":
+        return Zip(path, "samples/1_epoch_1.json")
     if path.suffix in (".json", ".jsonl", ".har", ".traj"):
         return Json(path.read_bytes(), path.suffix == ".jsonl")
     return Bytes(path.read_bytes())

@@ -4,8 +4,11 @@ A place is a text that stands there: `at("Oslo", 2)` is its second occurrence in
 value by value, and so is JSON inside a string; other files byte by byte.
 """
 
+import io
 import json
 import sqlite3
+import struct
+import zipfile
 from dataclasses import dataclass
 
 
@@ -187,6 +190,39 @@ class Bytes:
 
     def bytes(self):
         return self.data
+
+
+class Zip:
+    """A zip of JSON files, of which one is changed; the copy is packed with deflate. Its own packing may be zstd, which needs `zstandard`."""
+
+    def __init__(self, path, member):
+        self.member, self.files = member, {}
+        data = path.read_bytes()
+        with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                start = info.header_offset + 30 + sum(struct.unpack("<HH", data[info.header_offset + 26 : info.header_offset + 30]))
+                packed = data[start : start + info.compress_size]
+                self.files[info.filename] = self.unzstd(packed) if info.compress_type == 93 else archive.read(info)
+        self.json = Json(self.files[member], False)
+
+    @staticmethod
+    def unzstd(packed):
+        import zstandard
+
+        return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+
+    def __getattr__(self, step):
+        return getattr(self.json, step)
+
+    def where(self):
+        return {"file": self.member} | self.json.where()
+
+    def bytes(self):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in self.files.items():
+                archive.writestr(zipfile.ZipInfo(name), self.json.bytes() if name == self.member else data, zipfile.ZIP_DEFLATED)
+        return buffer.getvalue()
 
 
 class Sqlite:

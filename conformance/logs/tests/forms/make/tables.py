@@ -110,6 +110,8 @@ STRANDS = "clean/session_conversation-1/agents/agent_weather/messages"
 TABLES = {
     **{f"requests-{api}": growing("clean.jsonl", **lines()) for api in ("openai-chat", "openai-responses", "anthropic")},
     **{f"sse-{api}": growing("clean.jsonl", **lines()) for api in ("openai-chat", "openai-responses", "anthropic")},
+    # Behind a first line that says what it is.
+    **{f"transcript-{api}": growing("clean.jsonl", **lines(3, 4)) for api in ("openai-chat", "openai-responses", "anthropic")},
     **{f"har-{api}": growing("clean.har", **below("/log/entries/{}")) + [(clean, f"streamed-{name}", rule, *steps) for clean, name, rule, *steps in growing("clean-streamed.har", **below("/log/entries/{}"))[:2]] for api in ("openai-chat", "openai-responses", "anthropic")},
     **{f"messages-{api}": history("clean.json") for api in ("openai-chat", "openai-responses", "anthropic")},
     **{f"batch-{api}": batch("clean.jsonl", **lines()) for api in ("openai-chat", "openai-responses")},
@@ -126,6 +128,7 @@ TABLES = {
     "langfuse-trace": growing("clean.json", **below("/observations/{}", 2, 3)),
     "langsmith-runs": growing("clean.jsonl", **lines(3, 4)),
     "langsmith-batch": flat("clean.jsonl", answers=0, under="/post"),
+    "braintrust": growing("clean.jsonl", **lines()),
     "litellm": growing("clean.jsonl", **lines()),
     "helicone": growing("clean.jsonl", **lines()),
     # The numbers of the ids are swapped here: the second call is `call_weather_1`.
@@ -200,6 +203,25 @@ TABLES = {
     ],
     **{f"mitmproxy-{api}": flows("clean.mitm") for api in ("openai-chat", "openai-responses", "anthropic")},
     "adk": history("clean.json"),
+    "agno-json": [
+        ("clean.json", "unanswered", "answered", ("put", 1, "/0/run_data/messages/3")),
+        ("clean.json", "orphan", "orphan answered", ("put", 1, "/0/run_data/messages/6/tool_call_id", OTHER)),
+        ("clean.json", "repeated-result", "repeated answered", ("put", 1, "/0/run_data/messages/4/tool_call_id", FIRST)),
+        ("clean.json", "call-gone", "orphan", ("put", 1, "/0/run_data/messages/2/tool_calls/0"), ("told", {"path": "/0/run_data/messages/3"})),
+    ],
+    # A call stands in the blocks and once more in the form of OpenAI's.
+    "llama-index": [
+        ("clean.json", "unanswered", "answered", ("put", 1, "/store/session-1/2"), ("told", {})),
+        ("clean.json", "orphan", "orphan answered", ("put", 1, "/store/session-1/5/additional_kwargs/tool_call_id", OTHER)),
+        ("clean.json", "repeated-result", "repeated answered", ("put", 1, "/store/session-1/3/additional_kwargs/tool_call_id", FIRST)),
+        ("clean.json", "call-gone", "orphan", ("put", 1, "/store/session-1/1/blocks/1"), ("put", 1, "/store/session-1/1/additional_kwargs/tool_calls/0")),
+    ],
+    "inspect": [
+        ("clean.eval", "unanswered", "answered", ("put", 1, "/messages/3")),
+        ("clean.eval", "orphan", "orphan answered", ("put", 1, "/messages/6/tool_call_id", OTHER)),
+        ("clean.eval", "repeated-result", "repeated answered", ("put", 1, "/messages/4/tool_call_id", FIRST)),
+        ("clean.eval", "call-gone", "orphan", ("put", 1, "/messages/2/tool_calls/0"), ("told", {"file": "samples/1_epoch_1.json", "path": "/messages/3"})),
+    ],
     "mini-swe-agent": [
         ("clean.traj.json", "unanswered", "answered", ("drop", at("hello\n"))),
         ("clean.traj.json", "orphan", "orphan answered", ("replace", at("call_files_3", 4), "call_files_9")),
