@@ -273,6 +273,26 @@ fn two_unknown_in_a_row_end_the_run() {
 }
 
 #[test]
+fn a_server_of_texts_alone_is_asked_every_other_rule() {
+    for api in [Api::OpenAiChat, Api::OpenAiResponses, Api::Anthropic] {
+        let mut server = |request: &ProbeRequest| {
+            if request.body.contains("\"image") {
+                return reply(500, &[], r#"{"error": {"message": "image input is not supported"}}"#);
+            }
+            reply(200, &[], &answer(api).to_string())
+        };
+        let options = ProbeOptions::new(api, "tiny");
+        let (run, ..) = run(&options, ProbeLimits::default(), &mut server);
+        assert_eq!(run.ended(), None, "{api:?}: {:?}", run.not_asked());
+        for result in run.results() {
+            let rule = provider_rules().iter().find(|rule| rule.id == result.rule).expect("a rule");
+            let wants_images = rule.valid().contains("\"image");
+            assert_eq!(result.verdict == ProbeVerdict::Unknown, wants_images, "{}: {:?}", result.rule, result.verdict);
+        }
+    }
+}
+
+#[test]
 fn after_429_it_waits_as_long_as_it_is_told_and_at_most_three_times() {
     let options = ProbeOptions { rules: vec!["OAI-CHAT-ORPHAN".into()], ..ProbeOptions::new(Api::OpenAiChat, "m") };
     let slow = || reply(429, &[("retry-after", "7")], "{}");
