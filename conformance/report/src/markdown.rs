@@ -3,7 +3,7 @@
 use super::Conclusion;
 use super::causes::{by_severity, causes_of};
 use super::record::{CaseRecord, RunRecord};
-use super::words::shortened;
+use super::words::{rule_line, shortened};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use threadspec_judge::text::count;
@@ -109,6 +109,7 @@ fn failures(run: &RunRecord) -> String {
     if causes.len() > CAUSES {
         let _ = writeln!(out, "\n… and {}", count(causes.len() - CAUSES, "more cause"));
     }
+    out += &rules_of(&failed);
     let _ = writeln!(out, "\n<details><summary>{}</summary>\n", count(failed.len(), "case"));
     for case in failed.iter().take(IDS) {
         let note = if case.counts { "" } else { ", does not count" };
@@ -118,6 +119,14 @@ fn failures(run: &RunRecord) -> String {
         let _ = writeln!(out, "- … and {} more", failed.len() - IDS);
     }
     out + "\n</details>\n"
+}
+
+/// Each rule of a model API that the cases name, once, with how sure it is.
+fn rules_of(failed: &[&CaseRecord]) -> String {
+    let details = failed.iter().filter_map(|case| case.details.as_ref());
+    let rules: BTreeMap<_, _> = details.flat_map(|details| &details.rules).collect();
+    let lines: String = rules.into_iter().map(|rule| format!("- {}\n", escaped(&rule_line(rule)))).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// How much the clearest case of a cause weighs.
@@ -153,11 +162,28 @@ fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::rules_in;
+    use serde_json::json;
 
     #[test]
     fn nothing_that_a_testee_says_is_markup() {
         assert_eq!(escaped("<b>[x](y)"), "\\<b\\>\\[x\\]\\(y\\)");
         assert_eq!(code("a|b"), "`a\\|b`");
         assert_eq!(code("a``b\n# c"), "``` a``b⏎# c ```");
+    }
+
+    #[test]
+    fn each_rule_is_named_once_with_how_sure_it_is() {
+        let case = |id: &str, note: &str| -> CaseRecord {
+            let value = json!({"id": id, "hash": "", "op": "tools", "clauses": ["GATE-VALID"], "level": "must", "profile": "universal",
+                "verdict": "fail", "counts": true, "note": note, "why": "", "input": "", "expect": "", "repeat": "", "rules": rules_in(note)});
+            serde_json::from_value(value).expect("a case")
+        };
+        let cases =
+            [case("a/b/c", "breaks OAI-CHAT-ANSWERED"), case("a/b/d", "breaks OAI-CHAT-ANSWERED"), case("a/b/e", "")];
+        let told = rules_of(&cases.iter().collect::<Vec<_>>());
+        assert!(told.starts_with("\n- OAI\\-CHAT\\-ANSWERED is a rule of the API\\: "), "{told}");
+        assert_eq!(told.lines().count(), 2, "{told}");
+        assert_eq!(rules_of(&[&cases[2]]), "");
     }
 }
