@@ -23,8 +23,12 @@ impl GatewayRun<'_> {
 fn pair(run: &GatewayRun<'_>) -> GatewayAttempts {
     let mut pairs = GatewayAttempts { of_exchanges: vec![Vec::new(); run.exchanges.len()], unasked: Vec::new() };
     for (position, attempt) in run.record.attempts.iter().enumerate() {
-        let during: Vec<usize> =
-            (0..run.exchanges.len()).filter(|&exchange| is_during(&run.exchanges[exchange], attempt)).collect();
+        let within = |tolerance| -> Vec<usize> {
+            (0..run.exchanges.len()).filter(|&one| is_during(&run.exchanges[one], attempt, tolerance)).collect()
+        };
+        // The next request may follow within the tolerance, and what a gateway made of it be more like the one before.
+        let exactly = within(Duration::ZERO);
+        let during = if exactly.is_empty() { within(TOLERANCE) } else { exactly };
         let found = match during[..] {
             [] => None,
             [only] => Some(only),
@@ -41,8 +45,8 @@ fn pair(run: &GatewayRun<'_>) -> GatewayAttempts {
     pairs
 }
 
-fn is_during(exchange: &ClientExchange, attempt: &Attempt) -> bool {
-    exchange.began <= attempt.at + TOLERANCE && attempt.at <= exchange.ended + TOLERANCE
+fn is_during(exchange: &ClientExchange, attempt: &Attempt, tolerance: Duration) -> bool {
+    exchange.began <= attempt.at + tolerance && attempt.at <= exchange.ended + tolerance
 }
 
 /// How many of the texts of an attempt stand in a request.

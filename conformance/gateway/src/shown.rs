@@ -97,7 +97,8 @@ pub(crate) fn sides(
 /// use threadspec::oracle::Api;
 /// use threadspec_gateway::{ClientExchange, curl};
 /// use threadspec_provider::client::ClientRequest;
-/// let headers = vec![("authorization".to_owned(), "Bearer sk-secret".to_owned())];
+/// let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+/// let headers = vec![header("Host", "127.0.0.1:4000"), header("authorization", "Bearer sk-secret"), header("content-length", "2")];
 /// let request = ClientRequest { method: "POST".into(), target: "/v1/messages".into(), headers, body: b"{}".to_vec() };
 /// let (began, ended) = (Duration::ZERO, Duration::ZERO);
 /// let exchange = ClientExchange { api: Api::Anthropic, began, ended, request, response: None };
@@ -114,6 +115,8 @@ pub fn curl(exchange: &ClientExchange) -> String {
         command += &match name.as_str() {
             "authorization" => " -H \"authorization: Bearer $KEY\"".to_owned(),
             "x-api-key" | "api-key" => format!(" -H \"{name}: $KEY\""),
+            // What curl itself says of its connection and of the body.
+            "host" | "content-length" | "transfer-encoding" => String::new(),
             "cookie" | "accept-encoding" | "connection" | "expect" => String::new(),
             _ => format!(" -H {}", in_quotes(&format!("{name}: {value}"))),
         };

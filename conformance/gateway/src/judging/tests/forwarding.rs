@@ -178,3 +178,21 @@ fn old_messages_are_written_as_they_were() {
     );
     assert_eq!(pass(|body| body["messages"][2]["content"][0]["is_error"] = json!(false)), [clause::GATE_CACHE]);
 }
+
+/// Requests may follow one another within a millisecond. What then arrives belongs to the one during which it came, even if a gateway makes
+/// something of it that is more like the one before.
+#[test]
+fn what_a_gateway_mangles_is_not_taken_for_the_request_before() {
+    let (first, second) = (body(CHAT, &[]), body(CHAT, &looked()));
+    let mangled = changed(&second, |body| {
+        body["messages"].as_array_mut().expect("messages").truncate(first["messages"].as_array().map_or(0, Vec::len))
+    });
+    let mut wire = Wire::new(CHAT, CHAT, done());
+    wire.pass(&first, &first).pass(&second, &mangled);
+    let came = wire.now - Duration::from_millis(2);
+    wire.exchanges[0].ended = came - Duration::from_millis(2);
+    wire.exchanges[1].began = came - Duration::from_millis(1);
+    let found = wire.found();
+    assert!(found.iter().any(|finding| finding.clause == clause::GATE_MESSAGES), "{found:?}");
+    assert!(found.iter().all(|finding| finding.clause != clause::GATE_FORWARD), "{found:?}");
+}
