@@ -1,6 +1,7 @@
 """The published gateways, by the `gateway.json` of each folder in `examples/gateways/`, and the commands that put them to the test."""
 
 import fcntl
+import hashlib
 import json
 import lzma
 import shlex
@@ -14,6 +15,7 @@ EXAMPLES = ROOT / "examples/gateways"
 sys.path.insert(0, str(HERE.parent / "frameworks"))
 
 from harness.recordings import compressed
+from harness.setting_up import SETUP_LIMIT, NotReady, execute
 
 SHORT = {"openai-chat": "chat", "openai-responses": "Responses", "anthropic": "Anthropic"}
 
@@ -149,3 +151,15 @@ def record(pair, transcript):
         fcntl.flock(lock, fcntl.LOCK_EX)
         transcripts = {**recorded(pair.gateway), pair.key: transcript}
         pair.gateway.recording.write_bytes(compressed(b"".join(transcripts[key] for key in sorted(transcripts))))
+
+
+def set_up(gateway, log):
+    """Installs exactly what the folder pins, unless that was done already."""
+    lock = gateway.folder / ("requirements.txt" if gateway.runtime == "python" else "package-lock.json")
+    mark, wanted = gateway.environment / ".installed", hashlib.sha256(lock.read_bytes()).hexdigest()
+    if mark.exists() and mark.read_text() == wanted:
+        return
+    for step in gateway.install():
+        if (code := execute(shlex.split(step), SETUP_LIMIT, log, cwd=ROOT)) != 0:
+            raise NotReady(f"setup: `{step}` {'ran out of time' if code is None else f'ended with {code}'}; see {log.name}")
+    mark.write_text(wanted)
