@@ -125,8 +125,8 @@ fn failures(run: &RunRecord) -> String {
 fn rules_of(failed: &[&CaseRecord]) -> String {
     let details = failed.iter().filter_map(|case| case.details.as_ref());
     let rules: BTreeMap<_, _> = details.flat_map(|details| &details.rules).collect();
-    let lines: String = rules.into_iter().map(|rule| format!("- {}\n", escaped(&rule_line(rule)))).collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    let lines: Vec<String> = rules.into_iter().map(|rule| format!("- {}\n", escaped(&rule_line(rule)))).collect();
+    if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
 }
 
 /// How much the clearest case of a cause weighs.
