@@ -334,6 +334,7 @@ fn lost(Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, u64)>) -> Strin
         ),
         LossKind::Removed(lost) => format!("{lost} is missing"),
         LossKind::Inserted => "it was not there before".to_owned(),
+        LossKind::Forgotten => "it is not what it was, which is too long ago to be shown".to_owned(),
     };
     let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
     format!(

@@ -143,7 +143,9 @@ impl LoggedThread {
     /// The conversation has ended: the calls without a result. Those at an end that may go on are told as a note.
     pub(super) fn conclude(&mut self, may_go_on: bool) -> Vec<Finding> {
         let mut open: Vec<PendingCall> = self.calls.drain().filter_map(|(_, call)| call).collect();
-        open.sort_by_key(|call| (call.turn, call.place.line, call.place.element.map(|element| element.number)));
+        open.sort_by_cached_key(|call| {
+            (call.turn, call.place.line, call.place.element.map(|element| element.number), call.id.clone())
+        });
         let told = |PendingCall { id, place, was_passed, .. }: PendingCall| {
             if was_passed || !may_go_on {
                 finding("LOG-ANSWERED", place, format!("the call {id:?} has no result"))

@@ -4,8 +4,8 @@
 //! branches and retries. So each request is related to the longest earlier one that it extends. A loss is reported only if the
 //! request has more replies of a model than that explains, and clearly continues another earlier request without extending it.
 //!
-//! However long a log is, the memory is bounded: only the last requests are kept; of earlier ones there is a hash, by which a request
-//! that extends one of them is recognized.
+//! However long a log is, the memory is bounded: only the last requests are kept, of each piece a hash, and the texts up to a number of
+//! bytes; of earlier requests there is one hash, by which a request that extends one of them is recognized.
 
 use super::segments::{Divergence, Location, Owner, Segment, difference};
 use serde_json::Value;
@@ -19,29 +19,64 @@ pub const REACH: usize = 500;
 const MOST_PIECES: usize = 1 << 20;
 /// How many hashes of whole requests are kept.
 const MOST_WHOLE: usize = 1 << 16;
+/// How many bytes of texts are kept, to show what has changed.
+const MOST_TEXT: usize = 64 << 20;
 
 /// A segment as it is compared.
 #[derive(Debug)]
 pub struct SegmentText {
     piece: StoredPiece,
-    text: String,
+    /// Nothing if an earlier request had the piece, too.
+    text: Option<String>,
+}
+
+impl SegmentText {
+    /// What is kept of it.
+    pub fn piece(&self) -> StoredPiece {
+        self.piece
+    }
+
+    /// The same behind so many more messages or items.
+    #[must_use]
+    pub fn behind(mut self, elements: usize) -> Self {
+        match &mut self.piece.place {
+            Location::Message(position) | Location::Item(position) => *position += elements,
+            Location::Tool(_) | Location::System => {}
+        }
+        self
+    }
+}
+
+impl From<StoredPiece> for SegmentText {
+    /// A piece that an earlier request had, too.
+    fn from(piece: StoredPiece) -> Self {
+        Self { piece, text: None }
+    }
 }
 
 /// The segments of a request as they are compared.
 pub fn segment_texts(segments: Vec<Segment>) -> Vec<SegmentText> {
     let text = |Segment { place, role, value }: Segment| {
         let text = value.to_string();
-        SegmentText { piece: StoredPiece { hash: hash(&text), place, role }, text }
+        SegmentText { piece: StoredPiece { hash: hash(&text), length: text.len(), place, role }, text: Some(text) }
     };
     segments.into_iter().map(text).collect()
 }
 
 /// A piece of a request. Its text is kept once for all requests.
 #[derive(Clone, Copy, Debug)]
-struct StoredPiece {
+pub struct StoredPiece {
     hash: u64,
+    length: usize,
     place: Location,
     role: Owner,
+}
+
+impl StoredPiece {
+    /// Where it stands.
+    pub fn place(&self) -> Location {
+        self.place
+    }
 }
 
 #[derive(Debug)]
@@ -84,6 +119,8 @@ pub enum LossKind {
     Removed(Location),
     /// Something new stands before what stood there.
     Inserted,
+    /// Something else stands there, but the text that stood there before is no longer kept.
+    Forgotten,
 }
 
 /// A whole request, by the hash of all its pieces.
@@ -104,8 +141,11 @@ pub struct Conversations {
     whole: HashMap<u64, Whole>,
     /// The hashes of whole requests, the oldest first.
     order: VecDeque<(u64, usize)>,
-    /// The texts of their pieces, and how many pieces have each.
-    texts: HashMap<u64, (String, usize)>,
+    /// The texts of the pieces that came last.
+    texts: HashMap<u64, String>,
+    /// Their hashes, the oldest first, and how long they are together.
+    text_order: VecDeque<u64>,
+    text_bytes: usize,
 }
 
 impl Conversations {
@@ -114,7 +154,11 @@ impl Conversations {
         let key = hash(&key);
         let mut pieces = Vec::with_capacity(texts.len());
         for SegmentText { piece, text } in texts {
-            self.texts.entry(piece.hash).or_insert((text, 0)).1 += 1;
+            if let (Some(text), Entry::Vacant(vacant)) = (text, self.texts.entry(piece.hash)) {
+                self.text_bytes += text.len();
+                self.text_order.push_back(piece.hash);
+                vacant.insert(text);
+            }
             pieces.push(piece);
         }
         let replies = replies_behind(&pieces, 0);
@@ -142,14 +186,11 @@ impl Conversations {
             && let Some(oldest) = self.requests.pop_front()
         {
             self.pieces -= oldest.pieces.len();
-            for piece in oldest.pieces {
-                if let Entry::Occupied(mut text) = self.texts.entry(piece.hash) {
-                    text.get_mut().1 -= 1;
-                    if text.get().1 == 0 {
-                        text.remove();
-                    }
-                }
-            }
+        }
+        while self.text_bytes > MOST_TEXT
+            && let Some(oldest) = self.text_order.pop_front()
+        {
+            self.text_bytes -= self.texts.remove(&oldest).map_or(0, |text| text.len());
         }
         if self.order.len() > MOST_WHOLE
             && let Some((whole, number)) = self.order.pop_front()
@@ -210,7 +251,7 @@ impl Conversations {
     fn have_similar_settings(&self, before: &EarlierRequest, now: &EarlierRequest) -> bool {
         let texts = |request: &EarlierRequest| -> Vec<&str> {
             let settings = request.pieces.iter().filter(|piece| piece.role == Owner::Setting);
-            settings.filter_map(|piece| self.texts.get(&piece.hash)).map(|(text, _)| text.as_str()).collect()
+            settings.filter_map(|piece| self.texts.get(&piece.hash)).map(String::as_str).collect()
         };
         let (one, other) = (texts(before), texts(now));
         if one.is_empty() || other.is_empty() {
@@ -232,20 +273,20 @@ impl Conversations {
         let at = common(before, now);
         let (lost, found) = (before.pieces[at], now.pieces[at]);
         let stands = |piece: StoredPiece, pieces: &[StoredPiece]| pieces.iter().any(|other| other.hash == piece.hash);
-        let value = |piece: StoredPiece| -> Value {
+        let value = |piece: StoredPiece| -> Option<Value> {
             // The texts were written from values.
-            self.texts.get(&piece.hash).and_then(|(text, _)| serde_json::from_str(text).ok()).unwrap_or_default()
+            self.texts.get(&piece.hash).and_then(|text| serde_json::from_str(text).ok())
         };
         let how = if stands(found, &before.pieces[at..]) && !stands(lost, &now.pieces[at..]) {
             LossKind::Removed(lost.place)
         } else if stands(lost, &now.pieces[at..]) && !stands(found, &before.pieces[at..]) {
             LossKind::Inserted
+        } else if let (Some(lost), Some(found)) = (value(lost), value(found)) {
+            LossKind::Changed(difference(&lost, &found))
         } else {
-            LossKind::Changed(difference(&value(lost), &value(found)))
+            LossKind::Forgotten
         };
-        let length = |pieces: &[StoredPiece]| -> usize {
-            pieces.iter().filter_map(|piece| self.texts.get(&piece.hash)).map(|(text, _)| text.len()).sum()
-        };
+        let length = |pieces: &[StoredPiece]| -> usize { pieces.iter().map(|piece| piece.length).sum() };
         let (before, whole) = (length(&before.pieces[..at]), length(&before.pieces));
         let within = if let LossKind::Changed(difference) = &how { difference.byte } else { 0 };
         Loss { place: found.place, how, kept: (before + within).min(whole), whole }
@@ -361,7 +402,24 @@ mod tests {
             push(number, &format!("s v{number}"));
         }
         // What extends a request that is gone is still recognized.
-        assert_eq!(push(2 * REACH + 1, "s u1 a1 t1 b2 t2"), (Some(0), REACH, REACH + 5));
+        assert_eq!(push(2 * REACH + 1, "s u1 a1 t1 b2 t2"), (Some(0), REACH, 2 * REACH + 6));
+    }
+
+    #[test]
+    fn only_so_many_bytes_of_texts_are_kept() {
+        let mut conversations = Conversations::default();
+        let mut push = |number: usize, words: &[&str]| {
+            let lineage = conversations.push(number, (), segment_texts(segments(&words.join(" "))));
+            (lineage.loss, conversations.text_bytes)
+        };
+        let long = "x".repeat(MOST_TEXT / 2);
+        push(0, &["s", "u1", "a1", "t1"]);
+        push(1, &["s", "v1", &long, "y"]);
+        let (_, kept) = push(2, &["s", "v2", &long.replace('x', "z"), "y"]);
+        assert!(kept <= MOST_TEXT, "{kept}");
+        let (loss, _) = push(3, &["s", "u1", "a1", "T1", "a2", "t2"]);
+        let loss = loss.expect("the history has changed");
+        assert_eq!((loss.place, loss.how), (Location::Message(3), LossKind::Forgotten));
     }
 
     #[test]

@@ -17,5 +17,5 @@
 mod cache;
 mod segments;
 
-pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, SegmentText, hash, segment_texts};
+pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, SegmentText, StoredPiece, hash, segment_texts};
 pub use segments::{Divergence, Location, Owner, Segment, difference, segments};

@@ -165,6 +165,7 @@ pub(super) fn changed(loss: &Loss, resent: usize) -> WireFinding {
         }
         LossKind::Removed(piece) => format!("{piece} is gone"),
         LossKind::Inserted => "it was not there before".to_owned(),
+        LossKind::Forgotten => "it is not what it was".to_owned(),
     };
     must(clause::AGENT_PREFIX, format!("{}: {how}; {} from here on are sent again", loss.place, count(resent, "byte")))
 }
