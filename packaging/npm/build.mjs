@@ -1,5 +1,7 @@
-// node build.mjs OUT PLATFORM=PROGRAM…
+// node build.mjs OUT WASM PLATFORM=PROGRAM…
 // Packs the npm package `threadspec`, and one package per platform (as node names it: linux-x64, darwin-arm64, …) with its program.
+// WASM is `threadspec_web.wasm`: cargo build --manifest-path packaging/Cargo.toml -p threadspec-web --target wasm32-unknown-unknown --profile web
+// `-` leaves it out, for machines that cannot build it.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,8 +12,8 @@ const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "wi
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "../..");
 const version = readFileSync(join(root, "Cargo.toml"), "utf8").match(/\[workspace\.package\]\nversion = "([^"]+)"/)[1];
-const [out, ...programs] = process.argv.slice(2);
-if (!out || programs.length === 0) throw new Error("usage: node build.mjs OUT PLATFORM=PROGRAM…");
+const [out, wasm, ...programs] = process.argv.slice(2);
+if (!wasm || programs.length === 0) throw new Error("usage: node build.mjs OUT WASM PLATFORM=PROGRAM…");
 const common = { version, license: "MIT OR Apache-2.0", repository: "github:threadspec/threadspec" };
 
 function pack(name, manifest, fill) {
@@ -36,11 +38,11 @@ for (const pair of programs) {
   });
 }
 pack("threadspec", {
-  description: "The conformance suite of agent threads, and a model provider for tests that judges what your agent sends",
+  description: "Says what is wrong with your agent's messages; the conformance suite of agent threads; a model provider for tests",
   keywords: ["agent", "conformance", "specification", "llm", "vitest"],
   bin: { threadspec: "bin/threadspec.cjs" },
   exports: Object.fromEntries(
-    [["./provider", "provider"], ["./node-test", "node-test"], ["./vitest", "vitest"]].map(([path, file]) => [
+    [["./check", "check"], ["./provider", "provider"], ["./node-test", "node-test"], ["./vitest", "vitest"]].map(([path, file]) => [
       path, { types: `./lib/${file}.d.mts`, default: `./lib/${file}.mjs` },
     ]),
   ),
@@ -51,5 +53,6 @@ pack("threadspec", {
   optionalDependencies: Object.fromEntries(platforms.map((platform) => [`@threadspec/${platform}`, version])),
 }, (folder) => {
   for (const part of ["bin", "lib"]) cpSync(join(here, part), join(folder, part), { recursive: true });
+  if (wasm !== "-") cpSync(wasm, join(folder, "lib", "threadspec.wasm"));
   cpSync(join(here, "README.md"), join(folder, "README.md"));
 });
