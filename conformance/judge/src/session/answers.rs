@@ -83,7 +83,7 @@ impl Judging<'_> {
         let what = format!("{place_of}: the call `{id}` is left out of its response");
         let is_open_cut = response.is_open_cut();
         let returned = response.had_returned(call);
-        let clause = if call.said.is_raw() && call.passed.is_none() {
+        let clause = if call.said.is_raw() && call.passed.is_none() && !is_open_cut {
             clause::SESSION_RAW
         } else if call.is_denied() || (returned || !is_open_cut) && call.is_approved() {
             clause_of(&self.thread, (index, number), place.run, AnswerFault::Pairing)
@@ -280,6 +280,8 @@ impl Judging<'_> {
             return None;
         }
         let (id, now) = (without_marks(&call.said.id).into_owned(), content.unwrap_or_default());
+        // Compaction may shorten what it keeps.
+        let may_be_shortened = (self.compacts(place.run) || at.0 < self.thread.compacted) && !now.trim().is_empty();
         let returned = call.has_returned(place.run);
         let may_be_told = call.said.is_hand_over()
             || self.thread.items[at.0].response().is_some_and(super::thread::ResponseFate::has_hand_over)
@@ -294,7 +296,8 @@ impl Judging<'_> {
             if is_result && !is_nothing {
                 return Some((None, format!("`{id}`, which was denied, is answered with its result")));
             }
-            let reason = call.denial_reason().map(str::to_owned);
+            let is_new = call.decision.as_ref().is_some_and(|decided| decided.run == place.run);
+            let reason = call.denial_reason().filter(|_| is_new || !may_be_shortened).map(str::to_owned);
             if let Some(reason) = reason.filter(|reason| !is_named(reason, now)) {
                 let what = format!(
                     "{}: the answer to `{id}` does not hold the reason {}: {}",
@@ -307,8 +310,6 @@ impl Judging<'_> {
             return if of_another(&self.thread) { another() } else { None };
         }
         if returned && !call.is_denied() {
-            // Compaction may shorten what it keeps.
-            let may_be_shortened = self.compacts(place.run) && !now.trim().is_empty();
             if is_result || (may_be_told || may_be_shortened) && !of_another(&self.thread) {
                 return None;
             }

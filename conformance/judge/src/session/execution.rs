@@ -22,8 +22,8 @@ pub(super) struct Decisions {
     pub(super) taken: Vec<CallPlace>,
     /// Whether every pending call is decided on.
     pub(super) is_complete: bool,
-    /// Whether one is on a call that was never said, since the run that was to say it was refused.
-    pub(super) has_unsaid: bool,
+    /// Whether one is on a call that does not wait: it was never said, a message went past it, or it was settled before.
+    pub(super) has_others: bool,
 }
 
 impl Judging<'_> {
@@ -47,12 +47,12 @@ impl Judging<'_> {
                 }
                 continue;
             }
+            found.has_others = true;
             let passed = self.thread.calls().rev().find(|(_, call)| call.said.id == *id && call.passed.is_some());
             if let Some((place, _)) = passed {
                 found.late.push(place);
                 continue;
             }
-            found.has_unsaid |= !self.thread.calls().any(|(_, call)| call.said.id == *id);
             // One that was never shown as pending, as its run was cut, may be taken all the same.
             let open = self.thread.calls().rev().find(|(_, call)| {
                 call.said.id == *id && call.is_guarded && call.decision.is_none() && call.answer.is_none()
@@ -137,8 +137,14 @@ impl Judging<'_> {
         let is_cut = |place: &&CallPlace| {
             self.thread.items[place.0].response().is_some_and(super::thread::ResponseFate::is_open_cut)
         };
+        // What this run's model said is executed with its own id.
+        let is_earlier = |place: &&CallPlace| is_cut(place) && !is_own(place);
         let found = like.iter().rev().find(is_begun);
-        found.or_else(|| like.iter().rev().find(is_cut)).or_else(|| like.last()).copied()
+        found
+            .or_else(|| like.iter().rev().find(is_earlier))
+            .or_else(|| like.iter().rev().find(is_cut))
+            .or_else(|| like.last())
+            .copied()
     }
 
     fn judge_execution(&mut self, run: usize, executed: &Executed, place: CallPlace, decisions: &Decisions) {

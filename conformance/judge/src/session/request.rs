@@ -97,7 +97,10 @@ impl Judging<'_> {
         let what = format!("{}: {shown} is missing", place.at(None));
         // What a hand-over takes away is its filter's choice.
         let is_unsaved = self.is_lost_with_its_run(index, layout);
-        if !is_unsaved && index >= self.thread.filtered && self.is_open_round(place, index, layout) {
+        let is_unsaved_round =
+            self.abilities.session.saves == Saves::Round && response.is_open_cut() && self.is_first_look(index);
+        if !is_unsaved && !is_unsaved_round && index >= self.thread.filtered && self.is_open_round(place, index, layout)
+        {
             return self.add(clause::SESSION_COMPACT, format!("{what}, though its turn is open"));
         }
         if index < self.thread.compacted || index < self.thread.filtered {
@@ -152,6 +155,17 @@ impl Judging<'_> {
                 || item.response().is_none()
                 || layout.block_of[other].is_none() && item.seen.is_none_or(|seen| seen <= last)
         })
+    }
+
+    /// Whether what a run began with is lost with its first round, or with all of its rounds, as the hello says.
+    fn is_lost_with_its_round(&self, run: usize, layout: &RequestLayout<'_>) -> bool {
+        let items = self.thread.items.iter().zip(&layout.block_of);
+        let mut own = items.filter(|(item, _)| item.run == run && item.response().is_some());
+        match self.abilities.session.saves {
+            Saves::Call => false,
+            Saves::Round => own.next().is_none_or(|(_, block)| block.is_none()),
+            Saves::Run => own.all(|(_, block)| block.is_none()),
+        }
     }
 
     /// A response of a run that ended early is missing in the next request.
@@ -210,7 +224,8 @@ impl Judging<'_> {
             asks && !self.is_closed_by_framework(place, last, layout)
         });
         // Behind a hand-over its words are what counts.
-        let is_unsaved = !is_own && self.is_lost_with_its_run(index, layout);
+        let is_unsaved_round = !is_own && self.is_first_look(index) && self.is_lost_with_its_round(run, layout);
+        let is_unsaved = !is_own && self.is_lost_with_its_run(index, layout) || is_unsaved_round;
         let is_kept = !is_unsaved && index >= self.thread.filtered && (is_own || is_last && is_turn_open);
         if self.compacts(place.run) && is_kept {
             self.thread.items[index].differs = true;
@@ -219,20 +234,11 @@ impl Judging<'_> {
         if index < self.thread.compacted || index < self.thread.filtered {
             return;
         }
-        if self.is_lost_with_its_run(index, layout) {
+        if is_unsaved_round || self.is_lost_with_its_run(index, layout) {
             return;
         }
-        if self.is_first_look(index) && !is_own {
-            let own = || items.iter().enumerate().filter(|(_, item)| item.run == run && item.response().is_some());
-            let gone = |(other, _): (usize, &JudgedItem<'_>)| layout.block_of[other].is_none();
-            let is_documented = match self.abilities.session.saves {
-                Saves::Call => false,
-                Saves::Round => own().next().is_none_or(gone),
-                Saves::Run => own().all(gone),
-            };
-            if is_documented || self.lost.contains(&run) {
-                return;
-            }
+        if self.is_first_look(index) && !is_own && self.lost.contains(&run) {
+            return;
         }
         let found = Self::stand_in(index, Speaker::Human, layout);
         let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
@@ -287,7 +293,12 @@ impl Judging<'_> {
             self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
         } else if let Some(same) = same {
             let is_taken = items[same].may_be_missing && same < self.thread.compacted.max(self.thread.filtered);
-            if !is_taken {
+            // What a refused run said may be kept until the calls are decided on.
+            let was_refused = items[same].user().is_some() && !self.records[items[same].run].asks();
+            let is_second = layout.blocks[..at].iter().any(|other| is_again(&items[same], other.message));
+            if is_second && was_refused {
+                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
+            } else if !is_taken && !was_refused {
                 self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands out of its order"));
             }
         } else if !message.calls.is_empty() {

@@ -71,7 +71,7 @@ impl Judging<'_> {
                     ));
                 }
                 // What no call of this thread waits for may be refused, and the rest with it.
-                if refused && decisions.has_unsaid {
+                if refused && decisions.has_others {
                     return;
                 }
                 let is_due = decisions.is_complete;
@@ -171,7 +171,8 @@ impl Judging<'_> {
             ));
             return None;
         }
-        if behind.iter().any(|run| !is_silent(*run)) {
+        // What comes before the first of them may have settled it already.
+        if (next + 1..behind[0]).chain(behind.iter().copied()).any(|run| !is_silent(run)) {
             return None;
         }
         Some(format!(

@@ -123,8 +123,14 @@ impl<'a> Judging<'a> {
     /// Judges whether the words of the last user message are there after a hand-over.
     pub(super) fn judge_words(&mut self, place: RequestPlace, end: usize, layout: &RequestLayout<'_>) {
         let items = &self.thread.items[..end];
-        let Some(at) = items.iter().rposition(|item| item.user().is_some()) else { return };
+        // A refused run received nothing.
+        let is_received = |item: &JudgedItem<'_>| item.user().is_some() && self.records[item.run].asks();
+        let Some(at) = items.iter().rposition(is_received) else { return };
         let text = items[at].user().unwrap_or_default();
+        // The run began without it: whether compaction may have taken it is judged there.
+        if at < self.thread.compacted && items[at].seen != Some(place.run) {
+            return;
+        }
         let is_there = layout.request.messages.iter().any(|message| message.text().contains(text.trim()));
         if is_there || std::mem::replace(&mut self.thread.items[at].differs, true) {
             return;

@@ -36,6 +36,7 @@ pub(super) fn bugs(
     let plant: &'static Plant = Box::leak(Box::new(plant));
     let one = |&shows: &ShowsWhen| {
         let name = if shows == ShowsWhen::Always { name } else { format!("{name}{}", shows.suffix()).leak() };
+        let places = if shows == ShowsWhen::ParallelInStreams { places.streams() } else { places };
         bug(name, breaks, places, move |gateway, _| plant(gateway, shows))
     };
     shows.iter().map(one).collect()

@@ -24,9 +24,10 @@ pub(super) fn cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     cases
 }
 
-/// The cases that are put to agents, which go through gateways as well: those of usual size.
+/// The cases that are put to agents behind a gateway as well: those of usual size that no clause of the wire judges.
 pub(super) fn agent_cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
-    wire::cases(cases).into_iter().filter(|case| !case.is_row() && !case.is_template).collect()
+    let is_one = |case: &&Case| !case.is_row() && !case.is_template && !case.needs_wire();
+    wire::cases(cases).into_iter().filter(is_one).collect()
 }
 
 /// Everything that is planted in gateways, with where it shows.

@@ -101,7 +101,7 @@ pub(crate) fn resume(run: &mut SessionRun) -> Result<(), String> {
         return Err(format!("Decide first about the calls that wait: {}.", run.thread.pending.join(", ")));
     }
     match run.thread.list.last() {
-        Some(last) if last["type"] != "ai" => Ok(()),
+        Some(last) if last["type"] == "human" || last["type"] == "tool" => Ok(()),
         _ => Err("There is nothing to go on with.".to_owned()),
     }
 }

@@ -246,3 +246,27 @@ fn a_run_that_only_resumes() {
     let failed = json!({"requests": [[s("Be brief.")], [s("Be brief.")]], "executed": [], "failure": "503"});
     assert!(found_in(&ruling_of(&input, &[failed], Abilities::default())).is_empty());
 }
+
+#[test]
+fn decisions_on_a_settled_call_may_be_refused() {
+    let both = json!({"p1": {"approve": true}, "p2": {"approve": true}});
+    let session = |last: &Value| {
+        script(&json!([
+            {"message": "Go", "model": [turn("", &["p1"])]},
+            {"decisions": {"p1": {"approve": true}}, "model": [{"content": "Paid."}]},
+            {"message": "On", "model": [turn("", &["p2"])]},
+            {"decisions": last, "model": [{"content": "Paid."}]},
+        ]))
+    };
+    let paid = [begin(), vec![a("", &["p1"]), t("p1", "r-p1")]].concat();
+    let on = [paid.clone(), vec![a("Paid.", &[]), h("On")]].concat();
+    let runs = [
+        json!({"requests": [begin()], "executed": [], "pending": ["p1"]}),
+        run(&[&paid], &[ran("p1")]),
+        json!({"requests": [on], "executed": [], "pending": ["p2"]}),
+        json!({"requests": [], "executed": [], "refused": "No call `p1` waits.", "pending": ["p2"]}),
+    ];
+    assert_sound(&session(&both), &runs);
+    let found = ["SESSION-APPROVED: run 4: complete decisions are refused: \"No call `p1` waits.\""];
+    assert_found(&session(&json!({"p2": {"approve": true}})), &runs, &found);
+}

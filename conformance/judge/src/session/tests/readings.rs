@@ -247,3 +247,76 @@ fn a_decision_of_a_cut_run_need_not_be_saved() {
     }
     assert!(!found_in(&ruling_of(&input, &runs, Abilities::default())).is_empty());
 }
+
+#[test]
+fn a_cut_call_run_again_with_another_id_is_not_one_of_the_same_arguments() {
+    let look = |id: &str| json!({"id": id, "name": "look", "args": {"n": 1}});
+    let said = |id: &str| json!({"type": "ai", "content": "", "tool_calls": [look(id)]});
+    let input = script(&json!([
+        {"message": "Go", "cut": {"during": "a", "how": "throw"}, "model": [{"content": "", "tool_calls": [look("a")]}]},
+        {"message": "On", "cut": {"during": "b", "how": "throw"}, "model": [{"content": "", "tool_calls": [look("b")]}]},
+        {"message": "Thanks", "model": [{"content": "Bye."}]},
+    ]));
+    let never = |id: &str| json!({"id": id, "name": "look", "args": {"n": 1}, "returned": false});
+    let begin = vec![s("Be brief."), h("Go")];
+    let on = [begin.clone(), vec![said("a"), t("a", "r-a"), h("On")]].concat();
+    let thanks = [on.clone(), vec![said("b"), t("b", "r-b"), h("Thanks")]].concat();
+    let cut = |requests: &[Value], executed: &[Value]| json!({"requests": [requests], "executed": executed, "failure": "It broke."});
+    let runs =
+        [cut(&begin, &[never("a")]), cut(&on, &[look("a_again"), never("b")]), run(&[&thanks], &[look("b_again")])];
+    assert_sound(&input, &runs);
+}
+
+#[test]
+fn a_message_of_a_refused_run_may_be_kept_behind_the_decisions() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p1"])]},
+        {"message": "Wait", "model": [{"content": "?"}]},
+        {"decisions": {"p1": {"approve": true}}, "model": [{"content": "Paid."}]},
+        {"message": "Thanks", "model": [{"content": "Bye."}]},
+    ]));
+    let begin = vec![s("Be brief."), h("Go")];
+    let paid = [begin.clone(), vec![a("", &["p1"]), t("p1", "r-p1")]].concat();
+    let last = |kept: &[Value]| [&paid[..], &[a("Paid.", &[])], kept, &[h("Thanks")]].concat();
+    let runs = |kept: &[Value]| {
+        [
+            json!({"requests": [begin], "executed": [], "pending": ["p1"]}),
+            json!({"requests": [], "executed": [], "refused": "Decide first.", "pending": ["p1"]}),
+            run(&[&paid], &[ran("p1")]),
+            run(&[&last(kept)], &[]),
+        ]
+    };
+    assert_sound(&input, &runs(&[h("Wait")]));
+    assert_sound(&input, &runs(&[]));
+    let found = ["SESSION-SAID-ONCE: run 4, request 1, message 6: a human message, \"Wait\" stands there twice"];
+    assert_found(&input, &runs(&[h("Wait"), h("Wait")]), &found);
+}
+
+#[test]
+fn compaction_may_shorten_answers_for_good() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p1"])]},
+        {"decisions": {"p1": {"approve": false, "reason": "Too dear."}}, "model": [{"content": "I see."}]},
+        {"message": "On", "compact": {"keepMessages": 2}, "model": [{"content": "Yes?"}]},
+        {"message": "Thanks", "model": [{"content": "Bye."}]},
+    ]));
+    let begin = vec![s("Be brief."), h("Go")];
+    let told = |words: &str| [begin.clone(), vec![a("", &["p1"]), t("p1", words)]].concat();
+    let on = |words: &str| [told(words), vec![a("I see.", &[]), h("On")]].concat();
+    let thanks = |words: &str| [on(words), vec![a("Yes?", &[]), h("Thanks")]].concat();
+    let runs = |first: &str, later: &str| {
+        [
+            json!({"requests": [begin], "executed": [], "pending": ["p1"]}),
+            run(&[&told(first)], &[]),
+            run(&[&on(later)], &[]),
+            run(&[&thanks(later)], &[]),
+        ]
+    };
+    let no = |runs: &[Value]| {
+        matches!(ruling_of(&input, runs, Abilities::default()).holds(Property::SessionDeniedReason), Holding::No(_))
+    };
+    let shortened = runs("No: Too dear.", "[cleared]");
+    assert_sound(&input, &shortened);
+    assert!(!no(&shortened));
+    assert!(no(&runs("No.", "[cleared]")), "the first request has all of it");
+}

@@ -2,18 +2,22 @@
 
 use super::super::bodies::{history, tools};
 use super::super::plant::{again, bugs as each};
-use super::ALWAYS;
-use crate::gateway::course::TriedRequest;
+use super::{ALWAYS, CHAT};
+use crate::gateway::course::{ExchangeCourse, TriedRequest};
 use crate::gateway::places::{ALL, PROXY, TRANSLATING};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use std::time::Duration;
+use threadspec::oracle::Api;
 use threadspec_apis::json_text;
 use threadspec_golden::clause;
 use threadspec_judge::universal::value;
 
 const RETRY: &[&str] = &[clause::WIRE_RETRY];
 const SAID: &[&str] = &[clause::GATE_SAID];
+const STREAM: &[&str] = &[clause::GATE_STREAM];
+/// The APIs whose streams are events of more than one type.
+const WITH_EVENTS: &[Api] = &[Api::OpenAiResponses, Api::Anthropic];
 /// Long enough to be no tight loop.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -99,17 +103,30 @@ pub(super) fn bugs() -> Vec<Planted> {
         each(
             "answers-that-broke-off-begun-again-in-their-middle",
             SAID,
-            TRANSLATING.streams(),
+            TRANSLATING.from(WITH_EVENTS).streams(),
             ALWAYS,
-            again(|_, tried| tried.pause = (tried.has_begun && tried.tries < 3).then_some(PAUSE)),
+            again(begun_again),
         ),
         each(
             "passing-answers-that-broke-off-begun-again-in-their-middle",
             SAID,
-            PROXY,
+            PROXY.from(WITH_EVENTS),
             ALWAYS,
-            again(|_, tried| tried.pause = (tried.has_begun && tried.tries < 3).then_some(PAUSE)),
+            again(begun_again),
+        ),
+        // In chunks an id that comes again is appended: no client reads them.
+        each(
+            "chunks-that-broke-off-begun-again-in-their-middle",
+            STREAM,
+            ALL.from(CHAT).streams(),
+            ALWAYS,
+            again(begun_again),
         ),
     ];
     tables.into_iter().flatten().collect()
+}
+
+/// Asks again though the client has the beginning.
+fn begun_again(_: &mut ExchangeCourse, tried: &mut TriedRequest) {
+    tried.pause = (tried.has_begun && tried.tries < 3).then_some(PAUSE);
 }

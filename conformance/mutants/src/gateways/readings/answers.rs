@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use threadspec_golden::clause;
+use threadspec_judge::universal::value;
 
 pub(super) fn readings() -> Vec<Planted> {
     [answers(), streams(), failures()].into_iter().flatten().collect()
@@ -249,7 +250,7 @@ fn streams() -> Vec<Planted> {
                             let kept = course.kept.entry("arguments").or_insert_with(|| json!({}));
                             let all = kept[&key].as_str().unwrap_or_default().to_owned() + &text;
                             // They are told when they are the JSON of an object.
-                            let is_whole = serde_json::from_str::<Value>(&all).is_ok_and(|value| value.is_object());
+                            let is_whole = value::read(&all).is_ok_and(|arguments| arguments.is_object());
                             kept[&key] = if is_whole { "".into() } else { (&*all).into() };
                             if is_whole {
                                 out.push(AnswerNews::Arguments { number, text: all });

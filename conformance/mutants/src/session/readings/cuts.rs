@@ -12,6 +12,11 @@ pub(super) fn all() -> Vec<Planted> {
     told().into_iter().chain(left_out()).chain(again()).chain(ended()).collect()
 }
 
+/// A compactor would take what such an agent writes itself for the user's last words, or a turn without its cut calls for a closed one.
+fn never_compacts(agent: &mut SessionAgent) {
+    agent.compact = Box::new(|_, _| {});
+}
+
 fn told() -> Vec<Planted> {
     vec![
         reading("cut-calls-told-in-other-words", |agent| tells(agent, |_, _| "[Tool use interrupted by user]".into())),
@@ -30,8 +35,10 @@ fn told() -> Vec<Planted> {
             });
         }),
         reading("cut-calls-told-and-a-user-message-says-so", |agent| {
+            never_compacts(agent);
             agent.mend = Box::new(|run| {
-                let is_cut = !cut_calls(run).is_empty();
+                // While a call waits, it would go past it.
+                let is_cut = !cut_calls(run).is_empty() && run.thread.pending.is_empty();
                 sound::mend(run);
                 if is_cut {
                     sound::say(run, "[Request interrupted by user]");
@@ -64,6 +71,7 @@ fn told() -> Vec<Planted> {
 fn left_out() -> Vec<Planted> {
     vec![
         reading("cut-calls-left-out", |agent| {
+            never_compacts(agent);
             agent.mend = Box::new(|run| {
                 leave_out_cut_calls(run);
                 Vec::new()
@@ -84,9 +92,11 @@ fn left_out() -> Vec<Planted> {
             });
         }),
         reading("cut-calls-left-out-at-the-cut", |agent| {
+            never_compacts(agent);
             agent.cut = Box::new(|run, _| leave_out_cut_calls(run));
         }),
         reading("only-the-calls-that-never-began-left-out", |agent| {
+            never_compacts(agent);
             agent.cut = Box::new(|run, _| {
                 let is_begun = |call: &Value| run.executed.iter().any(|deed| deed["id"] == call["id"]);
                 let never: Vec<Value> =
@@ -163,7 +173,9 @@ fn again() -> Vec<Planted> {
             keep_approved(agent);
             agent.mend = Box::new(|run| {
                 for call in cut_calls_as_approved(run) {
-                    let new = format!("{}_again", call["id"].as_str().unwrap_or_default());
+                    let id = call["id"].as_str().unwrap_or_default();
+                    let is_hand_over = call["name"].as_str().is_some_and(|name| name.starts_with("transfer_to_"));
+                    let new = if is_hand_over { id.to_owned() } else { format!("{id}_again") };
                     run.executed.push(json!({"id": new, "name": call["name"], "args": call["args"]}));
                     let answer = sound::execute(run, &call);
                     place(&mut run.thread.list, answer);
@@ -191,11 +203,13 @@ fn again() -> Vec<Planted> {
         }),
         reading("resume-with-nothing-to-go-on-with-asks", |agent| {
             agent.resume = Box::new(|run| {
-                let is_waiting = !run.thread.pending.is_empty();
-                if is_waiting { sound::resume(run) } else { Ok(()) }
+                // There is nothing to ask of an empty thread.
+                let is_refused = !run.thread.pending.is_empty() || run.thread.list.is_empty();
+                if is_refused { sound::resume(run) } else { Ok(()) }
             });
         }),
         reading("resume-says-continue-as-the-user", |agent| {
+            never_compacts(agent);
             agent.resume = Box::new(|run| {
                 sound::resume(run)?;
                 sound::say(run, "Continue.");

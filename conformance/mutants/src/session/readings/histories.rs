@@ -6,7 +6,7 @@ use crate::planted::Planted;
 use crate::threads::run::answers_behind;
 use crate::threads::sound;
 use serde_json::{Value, json};
-use threadspec_judge::json::text;
+use threadspec_judge::json::{list, text};
 
 pub(super) fn all() -> Vec<Planted> {
     compaction().into_iter().chain(systems()).collect()
@@ -98,16 +98,19 @@ fn compaction() -> Vec<Planted> {
             agent.compact = Box::new(|run, budget| {
                 let kept = run.thread.list.clone();
                 sound::compact(run, budget);
-                run.thread.notes["left"] = json!(kept.len().saturating_sub(run.thread.list.len()));
+                // Whole turns go from the beginning; a summary stands in their place.
+                let summary: Vec<Value> = run.summaries.iter().map(|_| run.thread.list[0].clone()).collect();
+                let left = kept.len() + summary.len() - run.thread.list.len();
+                run.thread.notes["left"] = json!({"messages": left, "summary": summary});
                 run.thread.list = kept;
             });
             agent.request = Box::new(|run| {
-                let left = run.thread.notes["left"].as_u64().unwrap_or(0);
-                let left = usize::try_from(left).unwrap_or(0);
                 let mut request = sound::request(run);
                 if run.script()["compact"].is_object() {
+                    let left = run.thread.notes["left"]["messages"].as_u64().unwrap_or(0);
                     let system = request.len() - run.thread.list.len();
-                    request.drain(system..system + left);
+                    let taken = system..system + usize::try_from(left).unwrap_or(0);
+                    request.splice(taken, list(&run.thread.notes["left"]["summary"]).iter().cloned());
                 }
                 request
             });

@@ -65,6 +65,8 @@ fn with_images() -> Vec<Planted> {
     vec![
         reading("images-in-a-user-message-behind-the-answers", |agent| {
             agent.after_round = Box::new(show_images);
+            // A compactor would take the images for the user's last words.
+            agent.compact = Box::new(|_, _| {});
         }),
         reading("images-left-out-as-the-answer-says", |agent| {
             agent.execute = Box::new(|run, call| {
