@@ -288,7 +288,7 @@ fn a_message_of_a_refused_run_may_be_kept_behind_the_decisions() {
     };
     assert_sound(&input, &runs(&[h("Wait")]));
     assert_sound(&input, &runs(&[]));
-    let found = ["SESSION-SAID-ONCE: run 4, request 1, message 6: a human message, \"Wait\" stands there twice"];
+    let found = ["SESSION-SAID-ONCE: run 4, request 1, message 7: a human message, \"Wait\" stands there twice"];
     assert_found(&input, &runs(&[h("Wait"), h("Wait")]), &found);
 }
 

@@ -107,18 +107,18 @@ pub(super) fn bugs() -> Vec<Planted> {
             ALWAYS,
             again(begun_again),
         ),
+        // Bytes that pass begin the stream a second time, and in chunks an id that comes again is appended: no client reads them.
         each(
             "passing-answers-that-broke-off-begun-again-in-their-middle",
-            SAID,
-            PROXY.from(WITH_EVENTS),
+            STREAM,
+            PROXY.streams(),
             ALWAYS,
             again(begun_again),
         ),
-        // In chunks an id that comes again is appended: no client reads them.
         each(
             "chunks-that-broke-off-begun-again-in-their-middle",
             STREAM,
-            ALL.from(CHAT).streams(),
+            TRANSLATING.from(CHAT).streams(),
             ALWAYS,
             again(begun_again),
         ),
