@@ -6,7 +6,11 @@ use strsim::normalized_damerau_levenshtein;
 
 /// A number and its noun.
 pub fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        _ if number == 1 => format!("{number} {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
 }
 
 /// The name that is most like an unknown one; `None` if no name is like it.
@@ -95,6 +99,13 @@ pub fn foreign_encoding(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_and_its_noun() {
+        let nouns = ["case", "history", "day"];
+        assert_eq!(nouns.map(|noun| count(1, noun)), ["1 case", "1 history", "1 day"]);
+        assert_eq!(nouns.map(|noun| count(3, noun)), ["3 cases", "3 histories", "3 days"]);
+    }
 
     #[test]
     fn other_encodings_are_told_by_how_they_begin() {
