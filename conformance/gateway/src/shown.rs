@@ -116,8 +116,9 @@ pub fn curl(exchange: &ClientExchange) -> String {
             "authorization" => " -H \"authorization: Bearer $KEY\"".to_owned(),
             "x-api-key" | "api-key" => format!(" -H \"{name}: $KEY\""),
             // What curl itself says of its connection and of the body.
-            "host" | "content-length" | "transfer-encoding" => String::new(),
-            "cookie" | "accept-encoding" | "connection" | "expect" => String::new(),
+            // What curl or the connection sets itself.
+            "host" | "content-length" | "transfer-encoding" | "cookie" | "accept-encoding" | "connection"
+            | "expect" => String::new(),
             _ => format!(" -H {}", in_quotes(&format!("{name}: {value}"))),
         };
     }
