@@ -115,7 +115,6 @@ pub fn curl(exchange: &ClientExchange) -> String {
         command += &match name.as_str() {
             "authorization" => " -H \"authorization: Bearer $KEY\"".to_owned(),
             "x-api-key" | "api-key" => format!(" -H \"{name}: $KEY\""),
-            // What curl itself says of its connection and of the body.
             // What curl or the connection sets itself.
             "host" | "content-length" | "transfer-encoding" | "cookie" | "accept-encoding" | "connection"
             | "expect" => String::new(),

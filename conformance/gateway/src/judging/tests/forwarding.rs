@@ -189,9 +189,10 @@ fn what_a_gateway_mangles_is_not_taken_for_the_request_before() {
     });
     let mut wire = Wire::new(CHAT, CHAT, done());
     wire.pass(&first, &first).pass(&second, &mangled);
-    let came = wire.now - Duration::from_millis(2);
-    wire.exchanges[0].ended = came - Duration::from_millis(2);
-    wire.exchanges[1].began = came - Duration::from_millis(1);
+    let before = |time: Duration, millis| time.saturating_sub(Duration::from_millis(millis));
+    let came = before(wire.now, 2);
+    wire.exchanges[0].ended = before(came, 2);
+    wire.exchanges[1].began = before(came, 1);
     let found = wire.found();
     assert!(found.iter().any(|finding| finding.clause == clause::GATE_MESSAGES), "{found:?}");
     assert!(found.iter().all(|finding| finding.clause != clause::GATE_FORWARD), "{found:?}");
