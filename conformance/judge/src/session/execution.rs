@@ -132,7 +132,9 @@ impl Judging<'_> {
             has_args(place)
                 && self.thread.call(*place).is_some_and(|call| !call.executions.iter().any(|(_, returned)| *returned))
         };
-        let like: Vec<CallPlace> = self.thread.calls().map(|(place, _)| place).filter(is_like).collect();
+        let mut like: Vec<CallPlace> = self.thread.calls().map(|(place, _)| place).filter(is_like).collect();
+        // Where others fit, it is none whose arguments are no object.
+        like.sort_by_key(|place| self.thread.call(*place).is_some_and(|call| !call.said.is_raw()));
         let is_begun = |place: &&CallPlace| !is_due(place);
         let is_cut = |place: &&CallPlace| {
             self.thread.items[place.0].response().is_some_and(super::thread::ResponseFate::is_open_cut)

@@ -190,11 +190,10 @@ const SAME: u32 = 8;
 fn likeness(item: &JudgedItem<'_>, message: &AgentMessage) -> u32 {
     match &item.kind {
         ItemKind::User(text) => {
-            if message.speaker == Speaker::Human && arrived(text, message.text()) {
-                SAME
-            } else {
-                0
-            }
+            let is_it = message.speaker == Speaker::Human && arrived(text, message.text());
+            // What need not be there stands back where it is out of its place.
+            let weight = if item.may_be_missing { 1 } else { SAME };
+            if is_it { weight } else { 0 }
         }
         ItemKind::Response(response) if message.speaker == Speaker::Ai => likeness_of_response(response, message),
         ItemKind::Response(_) => 0,

@@ -320,3 +320,20 @@ fn compaction_may_shorten_answers_for_good() {
     assert!(!no(&shortened));
     assert!(no(&runs("No.", "[cleared]")), "the first request has all of it");
 }
+
+#[test]
+fn messages_of_two_refused_runs_do_not_stand_for_a_response() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p1"])]},
+        {"message": "Wait", "model": [{"content": "?"}]},
+        {"message": "Well?", "model": [{"content": "?"}]},
+        {"decisions": {"p1": {"approve": true}}, "model": [{"content": "Paid."}]},
+        {"message": "Thanks", "model": [{"content": "Bye."}]},
+    ]));
+    let begin = vec![s("Be brief."), h("Go")];
+    let paid = [begin.clone(), vec![a("", &["p1"]), t("p1", "r-p1")]].concat();
+    let last = [&paid[..], &[a("Paid.", &[]), h("Wait"), h("Well?"), h("Thanks")]].concat();
+    let refused = json!({"requests": [], "executed": [], "refused": "Decide first.", "pending": ["p1"]});
+    let waits = json!({"requests": [begin], "executed": [], "pending": ["p1"]});
+    assert_sound(&input, &[waits, refused.clone(), refused, run(&[&paid], &[ran("p1")]), run(&[&last], &[])]);
+}
