@@ -118,7 +118,9 @@ impl Numbers {
         let (number, mark) = (self.opaque, self.mark());
         match kind {
             0 => {
-                json!({"kind": "thinking", "text": format!("Thought {number}{mark}."), "signature": format!("sig{number}{mark}==")})
+                // Every second one has lines, and white space at its end.
+                let end = if number % 2 == 0 { ":\nthe rest of it.\n" } else { "." };
+                json!({"kind": "thinking", "text": format!("Thought {number}{mark}{end}"), "signature": format!("sig{number}{mark}==")})
             }
             1 => json!({"kind": "redacted", "data": format!("hidden{number}{mark}==")}),
             _ => {
