@@ -159,13 +159,17 @@ impl Judging<'_> {
 
     /// Whether what a run began with is lost with its first round, or with all of its rounds, as the hello says.
     fn is_lost_with_its_round(&self, run: usize, layout: &RequestLayout<'_>) -> bool {
-        let items = self.thread.items.iter().zip(&layout.block_of);
-        let mut own = items.filter(|(item, _)| item.run == run && item.response().is_some());
         match self.abilities.session.saves {
             Saves::Call => false,
-            Saves::Round => own.next().is_none_or(|(_, block)| block.is_none()),
-            Saves::Run => own.all(|(_, block)| block.is_none()),
+            Saves::Round => self.own_blocks(run, layout).next().is_none_or(|block| block.is_none()),
+            Saves::Run => self.own_blocks(run, layout).all(|block| block.is_none()),
         }
+    }
+
+    /// Where the responses of a run stand in a request.
+    fn own_blocks(&self, run: usize, layout: &RequestLayout<'_>) -> impl Iterator<Item = Option<usize>> {
+        let items = self.thread.items.iter().zip(&layout.block_of);
+        items.filter(move |(item, _)| item.run == run && item.response().is_some()).map(|(_, block)| *block)
     }
 
     /// A response of a run that ended early is missing in the next request.
@@ -179,14 +183,11 @@ impl Judging<'_> {
         if is_open && !returned {
             return;
         }
-        let is_whole_run_gone = self.thread.items.iter().enumerate().all(|(other, item)| {
-            item.run != run || item.response().is_none() || layout.block_of.get(other).is_none_or(Option::is_none)
-        });
         let saves = self.abilities.session.saves;
         let is_documented = match saves {
             Saves::Call => false,
             Saves::Round => is_last && is_open,
-            Saves::Run => is_whole_run_gone,
+            Saves::Run => self.own_blocks(run, layout).all(|block| block.is_none()),
         };
         if is_documented {
             let kept = if saves == Saves::Run { "whole runs" } else { "whole rounds" };
@@ -225,7 +226,8 @@ impl Judging<'_> {
         });
         // Behind a hand-over its words are what counts.
         let is_unsaved_round = !is_own && self.is_first_look(index) && self.is_lost_with_its_round(run, layout);
-        let is_unsaved = !is_own && self.is_lost_with_its_run(index, layout) || is_unsaved_round;
+        let with_its_run = self.is_lost_with_its_run(index, layout);
+        let is_unsaved = !is_own && with_its_run || is_unsaved_round;
         let is_kept = !is_unsaved && index >= self.thread.filtered && (is_own || is_last && is_turn_open);
         if self.compacts(place.run) && is_kept {
             self.thread.items[index].differs = true;
@@ -234,7 +236,7 @@ impl Judging<'_> {
         if index < self.thread.compacted || index < self.thread.filtered {
             return;
         }
-        if is_unsaved_round || self.is_lost_with_its_run(index, layout) {
+        if is_unsaved_round || with_its_run {
             return;
         }
         if self.is_first_look(index) && !is_own && self.lost.contains(&run) {

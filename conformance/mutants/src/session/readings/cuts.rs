@@ -1,6 +1,6 @@
 //! What may become of a cut response, and of a run that ended early.
 
-use super::{SessionAgent, reading, tells};
+use super::{SessionAgent, never_compacts, reading, tells};
 use crate::agent::{answer, calls};
 use crate::planted::Planted;
 use crate::threads::run::{CutBy, Moment, SessionRun, answers_behind, place};
@@ -10,11 +10,6 @@ use threadspec_judge::protocol::Saves;
 
 pub(super) fn all() -> Vec<Planted> {
     told().into_iter().chain(left_out()).chain(again()).chain(ended()).collect()
-}
-
-/// A compactor would take what such an agent writes itself for the user's last words, or a turn without its cut calls for a closed one.
-fn never_compacts(agent: &mut SessionAgent) {
-    agent.compact = Box::new(|_, _| {});
 }
 
 fn told() -> Vec<Planted> {

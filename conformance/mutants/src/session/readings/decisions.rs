@@ -1,6 +1,6 @@
 //! What may be done about calls that wait for a decision, raw calls and hand-overs.
 
-use super::{SessionAgent, reading};
+use super::{SessionAgent, never_compacts, reading};
 use crate::agent::answer;
 use crate::planted::Planted;
 use crate::threads::run::{CallStep, MAIN, SessionRun, answers_behind, place};
@@ -122,7 +122,7 @@ fn passed() -> Vec<Planted> {
         reading("late-decisions-ask-the-model", |agent| {
             passes(agent, tell_passed);
             // Compaction may take all of a closed thread, and then there is nothing to ask.
-            agent.compact = Box::new(|_, _| {});
+            never_compacts(agent);
             agent.decisions =
                 Box::new(
                     |run, decisions| {

@@ -1,6 +1,6 @@
 //! What may become of a history: compaction, system messages, and messages of runs that were refused.
 
-use super::{SessionAgent, reading};
+use super::{SessionAgent, never_compacts, reading};
 use crate::agent::calls;
 use crate::planted::Planted;
 use crate::threads::run::answers_behind;
@@ -18,7 +18,7 @@ fn is(message: &Value, of_type: &str) -> bool {
 
 fn compaction() -> Vec<Planted> {
     vec![
-        reading("compaction-does-nothing", |agent| agent.compact = Box::new(|_, _| {})),
+        reading("compaction-does-nothing", never_compacts),
         reading("summaries-as-system-messages", |agent| {
             compacts_as(agent, |summary| summary["type"] = "system".into());
         }),

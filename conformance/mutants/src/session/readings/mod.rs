@@ -17,6 +17,12 @@ pub(super) fn all() -> Vec<Planted> {
     [cuts::all(), decisions::all(), histories::all(), parts::all()].concat()
 }
 
+/// Compaction does nothing. Beside some readings it would take what the agent writes itself for the user's last words, a turn without its cut
+/// calls for a closed one, or all of a closed thread.
+fn never_compacts(agent: &mut SessionAgent) {
+    agent.compact = Box::new(|_, _| {});
+}
+
 /// Answers cut calls in words of its own.
 fn tells(agent: &mut SessionAgent, tell: fn(&SessionRun, &Value) -> String) {
     agent.mend = Box::new(move |run| {

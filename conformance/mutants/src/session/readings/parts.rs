@@ -1,6 +1,6 @@
 //! What may become of opaque parts and images.
 
-use super::{SessionAgent, reading};
+use super::{SessionAgent, never_compacts, reading};
 use crate::agent::calls;
 use crate::planted::Planted;
 use crate::threads::images;
@@ -65,8 +65,7 @@ fn with_images() -> Vec<Planted> {
     vec![
         reading("images-in-a-user-message-behind-the-answers", |agent| {
             agent.after_round = Box::new(show_images);
-            // A compactor would take the images for the user's last words.
-            agent.compact = Box::new(|_, _| {});
+            never_compacts(agent);
         }),
         reading("images-left-out-as-the-answer-says", |agent| {
             agent.execute = Box::new(|run, call| {
