@@ -3,11 +3,12 @@
 use super::bodies::{self, in_path};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{LoggedAnswer, LoggedExchange, LoggedTurn, SaidToModel};
+use super::judged::{self, JudgedHistory};
 use super::rules::{family, finding, of_breach};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::oracle::{Api, SentThinking};
-use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, Owner};
+use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, SegmentText};
 
 /// A call of an answer: id, name and arguments.
 type AnswerCall = (String, String, String);
@@ -31,6 +32,21 @@ pub(super) struct Exchanges {
     begun: HashMap<usize, u64>,
     breaches: usize,
     losses: usize,
+    /// What the last request shows of those that begin with all of it.
+    judged: Option<JudgedHistory>,
+}
+
+/// A request or history that is being judged: what it was found to be.
+struct RelatedRequest {
+    place: Place,
+    lineage: Lineage,
+    /// How many pieces it has.
+    length: usize,
+    /// A hash of what it begins with.
+    begun: u64,
+    is_sent: bool,
+    key: String,
+    answer: Option<LoggedAnswer>,
 }
 
 /// A request with an answer that makes calls.
@@ -62,6 +78,7 @@ impl Exchanges {
             begun: HashMap::new(),
             breaches: 0,
             losses: 0,
+            judged: None,
         }
     }
 
@@ -72,9 +89,10 @@ impl Exchanges {
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count), path, ..record.clone() };
         let elements = said.elements();
-        let mut is_told = true;
+        let (mut is_told, mut told) = (true, None);
         let (api, body, mut found) = match said {
             SaidToModel::Api { api, body, is_whole } => {
+                told = api;
                 let of_answer = answer.as_ref().and_then(|answer| answer.api);
                 let api = self.api.or(api).or(of_answer);
                 is_told = api.is_some();
@@ -97,14 +115,11 @@ impl Exchanges {
         let made = calls_of(api, &body);
         // A history that the server keeps is no part of the request.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
-        let (mut lineage, mut length, mut begun) = (Lineage::default(), 0, 0);
+        let model = model_of(&body, model);
+        let (mut lineage, mut pieces) = (Lineage::default(), Vec::new());
         if !is_stored {
-            let model = if body["model"].is_null() { model } else { body["model"].to_string() };
-            let segments = follow::segments(api, &body);
-            let first = segments.iter().find(|segment| segment.role != Owner::Setting);
-            begun = first.map_or(0, |first| follow::hash(&first.value.to_string()));
-            let texts = follow::segment_texts(segments);
-            length = texts.len();
+            let texts = follow::segment_texts(follow::segments(api, &body));
+            pieces = texts.iter().map(SegmentText::piece).collect();
             lineage = self.conversations.push(self.count, (api, &model), texts);
             if !is_told {
                 // What goes on from it may tell that it is Anthropic's.
@@ -117,22 +132,64 @@ impl Exchanges {
                 lineage.loss = None;
             }
         }
+        let thinking = answer.as_ref().map_or(&[][..], |answer| &answer.thinking);
         if api == Api::Anthropic && is_sent {
-            let thinking = answer.as_ref().map_or(&[][..], |answer| &answer.thinking);
             self.follow_thinking(&lineage, &place, &body, thinking, &mut found);
         }
+        // A later request must have what the answer thought.
+        let is_right = found.is_empty() && thinking.is_empty();
+        let is_alone = answer.is_none() && key.is_empty();
         self.tell(found, elements, &lineage, output);
-        let is_asked = !key.is_empty();
-        if is_asked {
-            self.asked.insert(key, self.count);
+        let (length, begun, path) = (pieces.len(), judged::beginning_of(&pieces), place.path.clone());
+        self.relate(RelatedRequest { place, lineage, length, begun, is_sent, key, answer }, &made, &made, output);
+        self.judged = told
+            .filter(|told| is_right && is_sent && !is_stored && *told == api)
+            .and_then(|api| JudgedHistory::of(api, body, (model, path, is_alone), pieces, made));
+    }
+
+    /// What the last request shows of those that begin with all of it, if nothing is wrong with it.
+    pub(super) fn judged(&mut self) -> Option<JudgedHistory> {
+        self.judged.take()
+    }
+
+    /// Judges a request that begins with all elements of a known one; they are left out, and so may be the settings.
+    /// Says whether that was enough: where something is wrong, or what is known does not settle it, nothing has happened.
+    pub(super) fn extend(
+        &mut self,
+        exchange: LoggedExchange,
+        known: &mut JudgedHistory,
+        has_settings: bool,
+        record: &Place,
+        output: &mut FindingOutput<'_>,
+    ) -> bool {
+        let LoggedExchange { said, is_sent, answer, model, path, key } = exchange;
+        let SaidToModel::Api { api: told, body, is_whole } = said else { return false };
+        let api = known.api;
+        let place = Place { request: Some(self.count + 1), path, ..record.clone() };
+        let is_known = is_sent
+            && told.is_none_or(|told| told == api)
+            && (!has_settings || (known.has_settings_of(&body) && known.model == model_of(&body, model)))
+            && answer.as_ref().is_none_or(|answer| answer.thinking.is_empty())
+            && known.settles(&body)
+            && (known.is_all_of(&body) || bodies::of_body(api, &body, is_whole, is_sent, &place).is_empty());
+        if !is_known {
+            return false;
         }
-        begun = lineage.parent.and_then(|parent| self.begun.get(&parent)).copied().unwrap_or(begun);
-        self.begun.insert(self.count, begun);
-        self.begun.remove(&self.count.saturating_sub(follow::REACH));
-        if is_sent {
-            self.relate(&lineage, &place, answer, length, &made, is_asked, output);
-        }
-        self.calls.entry(begun).or_default().extend(made);
+        self.count += 1;
+        output.summary.judge("request", 1);
+        let new = follow::segment_texts(follow::segments(api, &body)).into_iter();
+        let new = new.filter(|text| judged::is_of_element(&text.piece())).map(|text| text.behind(known.elements));
+        let mut texts: Vec<SegmentText> = known.pieces.iter().copied().map(SegmentText::from).collect();
+        texts.extend(new);
+        known.pieces.extend(texts[known.pieces.len()..].iter().map(SegmentText::piece));
+        let lineage = self.conversations.push(self.count, (api, &known.model), texts);
+        self.tell(Vec::new(), 0, &lineage, output);
+        let made = calls_of(api, &body);
+        known.extend(&body, &made);
+        let (length, begun) = (known.pieces.len(), judged::beginning_of(&known.pieces));
+        let request = RelatedRequest { place, lineage, length, begun, is_sent, key, answer };
+        self.relate(request, &known.calls, &made, output);
+        true
     }
 
     /// The answer to a request that was logged before.
@@ -178,26 +235,36 @@ impl Exchanges {
             follow::hash(&(found.rule, path, number, &found.text))
         };
         self.breaches += found.iter().filter(|found| found.level == super::finding::Level::Error).count();
-        let all = found.iter().map(identity).collect();
+        let all: HashSet<u64> = found.iter().map(identity).collect();
         let known = lineage.parent.and_then(|parent| self.told.get(&parent));
         let is_new = |found: &Finding| known.is_none_or(|known| !known.contains(&identity(found)));
         found.into_iter().filter(is_new).for_each(|found| output.found(found));
-        self.told.insert(self.count, all);
+        if !all.is_empty() {
+            self.told.insert(self.count, all);
+        }
         self.told.remove(&self.count.saturating_sub(follow::REACH));
     }
 
-    /// What one request shows of the one before it.
-    #[allow(clippy::too_many_arguments, reason = "each is one thing that is known of the request")]
+    /// What a request shows of the one before it; `calls` are those of its history, and `new` those that were not there before.
     fn relate(
         &mut self,
-        lineage: &Lineage,
-        place: &Place,
-        answer: Option<LoggedAnswer>,
-        length: usize,
-        made: &HashSet<u64>,
-        is_asked: bool,
+        request: RelatedRequest,
+        calls: &HashSet<u64>,
+        new: &HashSet<u64>,
         output: &mut FindingOutput<'_>,
     ) {
+        let RelatedRequest { place, lineage, length, begun, is_sent, key, answer } = request;
+        let begun = lineage.parent.and_then(|parent| self.begun.get(&parent)).copied().unwrap_or(begun);
+        self.begun.insert(self.count, begun);
+        self.begun.remove(&self.count.saturating_sub(follow::REACH));
+        self.calls.entry(begun).or_default().extend(new);
+        let is_asked = !key.is_empty();
+        if is_asked {
+            self.asked.insert(key, self.count);
+        }
+        if !is_sent {
+            return;
+        }
         let before = lineage.parent.and_then(|parent| self.answered.get_mut(&parent));
         let tokens = answer.as_ref().and_then(|answer| answer.tokens);
         let mut twin = None;
@@ -205,7 +272,7 @@ impl Exchanges {
             self.losses += 1;
             let parent = lineage.parent.unwrap_or_default();
             let cost = before.and_then(|before| Some((before.tokens?.0, tokens?.1)));
-            let place = Place { after: Some(parent), ..in_element(place, &loss.place) };
+            let place = Place { after: Some(parent), ..in_element(&place, &loss.place) };
             output.found(finding("LOG-PREFIX", place, lost(loss, cost)));
         } else if let Some(before) = before {
             if before.length == length {
@@ -213,7 +280,7 @@ impl Exchanges {
             } else {
                 before.next = before.next.or(Some(self.count));
                 // It has part of the answer, and so no other answer.
-                let lost = missing(made, &before.calls);
+                let lost = missing(calls, &before.calls);
                 if !lost.is_empty() && lost.len() < before.calls.len() {
                     for (id, name, _) in &lost {
                         let text = format!(
@@ -228,7 +295,6 @@ impl Exchanges {
         }
         let LoggedAnswer { calls, tokens, .. } = answer.unwrap_or_default();
         if !calls.is_empty() || tokens.is_some() || is_asked {
-            let (place, begun) = (place.clone(), self.begun.get(&self.count).copied().unwrap_or_default());
             self.answered.insert(self.count, AnsweredRequest { place, calls, tokens, length, next: None, twin, begun });
         }
     }
@@ -266,6 +332,11 @@ impl Exchanges {
             output.summary.holds.push("append-only");
         }
     }
+}
+
+/// What the cache of a request depends on: its model, which may be logged beside the body.
+fn model_of(body: &Value, beside: String) -> String {
+    if body["model"].is_null() { beside } else { body["model"].to_string() }
 }
 
 /// Turns as a body of chat completions, in whose words they are.

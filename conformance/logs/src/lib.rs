@@ -29,11 +29,14 @@
 //! | `input` | the bytes, decompressed |
 //! | `containers` | databases of SQLite, zip archives, recordings of mitmproxy: their records |
 //! | `scan` | where a JSON value ends |
+//! | `large` | which lists are read of a value that is too large to be held |
 //! | `records` | JSON values and recorded streams, one after the other, however large the file is |
 //! | `forms` | what a record holds: requests, answers, histories, turns; a new form is one function and one row there |
 //! | `thread` | a conversation in the neutral form: which call each result answers |
 //! | `bodies` | one request or history: the rules of its API |
 //! | `exchanges` | requests and histories in their order: what one shows of another |
+//! | `judged` | what a request with which nothing is wrong shows of those that begin with all of it |
+//! | `seen` | which requests those are, so that only what is new in them is read |
 //! | `events`, `pairing` | event logs: each event, and which call a result answers |
 //! | `document` | documents |
 //! | `finding` | what is found, where, and how it is handed on |
@@ -52,6 +55,8 @@ mod exchanges;
 mod finding;
 mod forms;
 mod input;
+mod judged;
+mod large;
 mod log;
 mod options;
 mod order;
@@ -59,6 +64,7 @@ mod pairing;
 mod records;
 mod rules;
 mod scan;
+mod seen;
 mod thread;
 
 pub use check::{check, check_bytes, check_file, check_folder};

@@ -11,6 +11,7 @@ use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
 use super::records::{RecordItem, Records};
 use super::rules::finding;
+use super::seen::{SeenHistories, ShortRecord};
 use super::thread::LoggedThread;
 use memchr::{memchr_iter, memmem};
 use serde_json::value::RawValue;
@@ -30,6 +31,10 @@ pub(super) struct FileLog<'a> {
     options: CheckOptions,
     output: FindingOutput<'a>,
     exchanges: Exchanges,
+    /// The requests that were found right, of which later ones may have all.
+    seen: SeenHistories,
+    /// The form of the last record, if that was one request and nothing else.
+    request_form: Option<&'static str>,
     events: EventLog,
     /// Conversations that are logged turn by turn.
     threads: BTreeMap<String, LoggedThread>,
@@ -50,6 +55,9 @@ pub(super) struct FileLog<'a> {
     pub(super) folder: String,
     /// Where reading has ended.
     line: Option<usize>,
+    /// How many bytes were read as JSON.
+    #[cfg(test)]
+    pub(super) parsed: usize,
 }
 
 impl<'a> FileLog<'a> {
@@ -58,6 +66,8 @@ impl<'a> FileLog<'a> {
             options,
             output: FindingOutput::new(sink),
             exchanges: Exchanges::new(options.api),
+            seen: SeenHistories::default(),
+            request_form: None,
             events: EventLog::new(options.profile),
             threads: BTreeMap::new(),
             snapshots: BTreeMap::new(),
@@ -70,6 +80,8 @@ impl<'a> FileLog<'a> {
             entry: None,
             folder: String::new(),
             line: None,
+            #[cfg(test)]
+            parsed: 0,
         }
     }
 
@@ -95,7 +107,14 @@ impl<'a> FileLog<'a> {
             }
             return Ok(());
         }
-        while let Some(item) = records.next() {
+        loop {
+            if let Some((line, number)) = records.line()
+                && self.goes_on(line, number)
+            {
+                records.pass_line();
+                continue;
+            }
+            let Some(item) = records.next() else { break };
             self.item(&item);
         }
         let (line, failed) = records.end();
@@ -193,6 +212,10 @@ impl<'a> FileLog<'a> {
         if self.options.api.is_none() && self.of_events(text, line) {
             return;
         }
+        #[cfg(test)]
+        {
+            self.parsed += text.len();
+        }
         let value = match read_json(text) {
             Ok(value) => value,
             Err(error) => {
@@ -215,12 +238,51 @@ impl<'a> FileLog<'a> {
             }
         }
         let place = self.at(line);
+        self.request_form = None;
         self.value(&value, &place);
+        if let (Some(judged), Some(form)) = (self.exchanges.judged(), self.request_form) {
+            self.seen.remember(text.as_bytes(), form, judged);
+        }
+    }
+
+    /// Takes a line if it is a request that goes on from an earlier one, and nothing is wrong with what is new in it.
+    fn goes_on(&mut self, record: &[u8], line: usize) -> bool {
+        /// There is a limit on the size of requests, of which one that is short says nothing.
+        const LARGEST: usize = 16 << 20;
+        if self.events.is_active() || record.len() > LARGEST {
+            return false;
+        }
+        let Some(mut short) = self.seen.shorten(record) else { return false };
+        let place = self.at(line);
+        let ShortRecord { text, is_list, seen, .. } = &mut short;
+        #[cfg(test)]
+        {
+            self.parsed += text.len();
+        }
+        let exchange = match read_json(text) {
+            Ok(Value::Array(elements)) if *is_list => seen.judged.again(elements),
+            Ok(record) if !*is_list => one_request(&record, text, seen.form),
+            _ => None,
+        };
+        let is_right = exchange.is_some_and(|exchange| {
+            self.exchanges.extend(exchange, &mut seen.judged, !*is_list, &place, &mut self.output)
+        });
+        if is_right {
+            self.output.recognized(seen.form, 1);
+            self.seen.go_on(short);
+        } else {
+            self.seen.put_back(short);
+        }
+        is_right
     }
 
     /// Takes a record if it is an event, or a list of events.
     fn of_events(&mut self, text: &str, line: usize) -> bool {
         let is_active = self.events.is_active();
+        let has_name = |name: &[u8]| memmem::find(text.as_bytes(), name).is_some();
+        if !is_active && !text.starts_with('[') && !has_name(b"\"iteration\"") && !has_name(b"\"events\"") {
+            return false;
+        }
         let (events, output) = (&mut self.events, &mut self.output);
         let members = members(text);
         let has = |name: &str| members.as_ref().is_some_and(|members| members.contains_key(name));
@@ -284,6 +346,8 @@ impl<'a> FileLog<'a> {
         self.output.recognized(form, 1);
         self.tell_broken();
         let time = forms::time(form, value).and_then(order::sortable);
+        let is_request = time.is_none() && place.path.is_empty() && matches!(*pieces, [RecordPiece::Exchange(_)]);
+        self.request_form = is_request.then_some(form);
         match time.filter(|_| !pieces.is_empty()) {
             None => pieces.into_iter().for_each(|piece| self.piece(piece, place)),
             Some(time) => {
@@ -397,6 +461,19 @@ impl<'a> FileLog<'a> {
         self.exchanges.conclude(&mut self.output);
         self.tell_broken();
         self.output.summary.skipped = mem::take(&mut self.skipped);
+    }
+}
+
+/// What a record holds, if that is one exchange of this form and nothing else.
+fn one_request(record: &Value, text: &str, form: &str) -> Option<LoggedExchange> {
+    let is_event = memmem::find(text.as_bytes(), b"\"iteration\"").is_some();
+    if !record.is_object() || is_event || forms::opened(record).iter().any(|(_, element)| element.is_object()) {
+        return None;
+    }
+    let (read, pieces) = forms::read(record)?;
+    match <[RecordPiece; 1]>::try_from(pieces) {
+        Ok([RecordPiece::Exchange(exchange)]) if read == form => Some(exchange),
+        _ => None,
     }
 }
 

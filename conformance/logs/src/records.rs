@@ -1,9 +1,9 @@
 //! The records of a file: JSON values, one a line, one behind the other, or the elements of one large value; and recorded streams.
 //!
 //! The file is never held as a whole. A value is read into memory up to a size; of a larger one the elements of the lists that
-//! [`ENVELOPES`] names are records, and the rest is passed over. What is broken is told with its place, and reading goes on behind it.
+//! [`ENVELOPES`](super::forms::ENVELOPES) names are records, and the rest is passed over. What is broken is told with its place, and reading goes on behind it.
 
-use super::forms::ENVELOPES;
+use super::large::Large;
 use super::scan::{Scan, ScanStep};
 use memchr::{memchr, memchr_iter};
 use std::io::{self, Read};
@@ -136,6 +136,34 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// The first byte of what comes next, without what separates records.
+    fn begin(&mut self) -> Option<u8> {
+        loop {
+            let byte = self.byte(0)?;
+            if !byte.is_ascii_whitespace() && byte != b',' && byte != 0x1e {
+                return Some(byte);
+            }
+            self.pass(1);
+        }
+    }
+
+    /// The line that comes next and its number, if it begins with an object and is not too long; it remains what comes next.
+    pub(super) fn line(&mut self) -> Option<(&[u8], usize)> {
+        if self.large.is_some() || self.begin()? != b'{' {
+            return None;
+        }
+        let length = self.line_length(WINDOW)?;
+        Some((self.buffer[self.start..self.start + length].trim_ascii(), self.line))
+    }
+
+    /// Passes over the line that comes next.
+    pub(super) fn pass_line(&mut self) {
+        if let Some(length) = self.line_length(WINDOW) {
+            self.start += length;
+            self.line += 1;
+        }
+    }
+
     /// The next item; `None` at the end.
     pub(super) fn next(&mut self) -> Option<RecordItem<'_>> {
         if self.large.is_some() {
@@ -145,13 +173,7 @@ impl<'a> Records<'a> {
             self.large = None;
         }
         loop {
-            while let Some(byte) = self.byte(0) {
-                if !byte.is_ascii_whitespace() && byte != b',' && byte != 0x1e {
-                    break;
-                }
-                self.pass(1);
-            }
-            let byte = self.byte(0)?;
+            let byte = self.begin()?;
             if self.line == 1
                 && byte == 0xef
                 && self.byte(2).is_some()
@@ -442,58 +464,4 @@ enum FoundPart {
     CutOff,
     /// The value is being read element by element.
     Entered,
-}
-
-/// A value that is read element by element: where it is being read.
-struct Large {
-    /// The path as envelopes are written: `log.entries[]`.
-    path: String,
-    /// For each list or object around this place the length of its path.
-    stack: Vec<usize>,
-    line: usize,
-}
-
-impl Large {
-    fn is_element(&self) -> bool {
-        ENVELOPES.contains(&&*self.path)
-    }
-
-    /// Whether there may be elements in a list or an object at this place.
-    fn leads_on(&self, byte: u8) -> bool {
-        let leads = |pattern: &str| {
-            let rest = pattern.strip_prefix(&*self.path);
-            rest.is_some_and(|rest| match byte {
-                b'[' => rest.starts_with("[]"),
-                _ => rest.starts_with('.') || (self.path.is_empty() && !rest.is_empty() && !rest.starts_with('[')),
-            })
-        };
-        ENVELOPES.iter().any(|pattern| leads(pattern))
-    }
-
-    /// Whether the next string is the name of a member.
-    fn wants_name(&self) -> bool {
-        let Some(&length) = self.stack.last() else { return false };
-        self.path.len() == length && !self.is_in_list()
-    }
-
-    fn is_in_list(&self) -> bool {
-        self.stack.last().is_some_and(|&length| self.path[length..].starts_with("[]"))
-    }
-
-    fn enter_member(&mut self, name: &str) {
-        if !self.path.is_empty() {
-            self.path.push('.');
-        }
-        // A name with nothing in it is a member, too.
-        self.path.push_str(if name.is_empty() { "?" } else { name });
-    }
-
-    /// The value of a member has ended.
-    fn leave_member(&mut self) {
-        if let Some(&length) = self.stack.last()
-            && !self.is_in_list()
-        {
-            self.path.truncate(length);
-        }
-    }
 }

@@ -56,8 +56,12 @@ impl From<StoredPiece> for SegmentText {
 
 /// The segments of a request as they are compared.
 pub fn segment_texts(segments: Vec<Segment>) -> Vec<SegmentText> {
+    let mut buffer = Vec::new();
     let text = |Segment { place, role, value }: Segment| {
-        let text = value.to_string();
+        buffer.clear();
+        // Values that were read from JSON can be written, and into memory.
+        let _ = serde_json::to_writer(&mut buffer, &value);
+        let text = String::from_utf8(buffer.clone()).unwrap_or_default();
         SegmentText { piece: StoredPiece { hash: hash(&text), length: text.len(), place, role }, text: Some(text) }
     };
     segments.into_iter().map(text).collect()
@@ -76,6 +80,16 @@ impl StoredPiece {
     /// Where it stands.
     pub fn place(&self) -> Location {
         self.place
+    }
+
+    /// Whose it is.
+    pub fn role(&self) -> Owner {
+        self.role
+    }
+
+    /// A hash of its text.
+    pub fn hash(&self) -> u64 {
+        self.hash
     }
 }
 

@@ -149,7 +149,7 @@ pub(super) fn read(message: &Value) -> Option<(Dialect, Vec<Value>)> {
         if message["blocks"].is_array() && !object.contains_key("content") {
             return other(llama_index(role(name), message));
         }
-        return Some(of_role(role(name), message));
+        return Some(with_role(role(name), message));
     }
     if message["parts"].is_array() && !object.contains_key("kind") {
         return other(parts("user", &message["parts"]));
@@ -162,14 +162,24 @@ pub(super) fn read(message: &Value) -> Option<(Dialect, Vec<Value>)> {
     item(message).map(|messages| (Dialect::Responses, messages))
 }
 
-/// A message with `role` and `content`: of chat completions, Anthropic, Bedrock, the AI SDK, or an item of Responses.
-fn of_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
-    let content = &message["content"];
+/// How a message is written, without reading it; `None` if it is no message.
+pub(super) fn dialect(message: &Value) -> Option<Dialect> {
+    match message["role"].as_str() {
+        Some(name) if !UNLIKE.iter().any(|name| message.get(*name).is_some()) => Some(of_role(role(name), message)),
+        _ => Some(read(message)?.0),
+    }
+}
+
+/// Members of messages that are no requests', whatever role they have.
+const UNLIKE: [&str; 6] = ["lc", "data", "parts", "info", "blocks", "kwargs"];
+
+/// How a message with `role` and `content` is written.
+fn of_role(role: &str, message: &Value) -> Dialect {
     let calls = any(message, &["tool_calls", "toolCalls"]);
     let extra = &message["additional_kwargs"];
     let is_chat = ["tool_calls", "tool_call_id", "function_call", "name"].iter().any(|name| !message[*name].is_null())
         || matches!(role, "tool" | "function" | "developer");
-    let blocks = list(content);
+    let blocks = list(&message["content"]);
     let dialect_of = |block: &Value| match word(block, "type") {
         "text" | "" if block["text"].is_string() && block.get("type").is_some() => Dialect::Plain,
         "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "image" | "document" => {
@@ -179,18 +189,25 @@ fn of_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
         "input_text" | "output_text" | "input_image" | "input_file" => Dialect::Responses,
         _ => Dialect::Other,
     };
-    let mut dialect =
-        blocks.iter().map(dialect_of).find(|dialect| *dialect != Dialect::Plain).unwrap_or(Dialect::Plain);
-    if dialect == Dialect::Plain {
-        let as_chat = |call: &Value| call["function"].is_object() || call["custom"].is_object();
-        dialect = match () {
-            () if !extra.is_null() || !message["toolCalls"].is_null() => Dialect::Other,
-            () if !list(calls).iter().all(as_chat) => Dialect::Other,
-            () if word(message, "type") == "message" => Dialect::Responses,
-            () if is_chat => Dialect::Chat,
-            () => Dialect::Plain,
-        };
+    if let Some(dialect) = blocks.iter().map(dialect_of).find(|dialect| *dialect != Dialect::Plain) {
+        return dialect;
     }
+    let as_chat = |call: &Value| call["function"].is_object() || call["custom"].is_object();
+    match () {
+        () if !extra.is_null() || !message["toolCalls"].is_null() => Dialect::Other,
+        () if !list(calls).iter().all(as_chat) => Dialect::Other,
+        () if word(message, "type") == "message" => Dialect::Responses,
+        () if is_chat => Dialect::Chat,
+        () => Dialect::Plain,
+    }
+}
+
+/// A message with `role` and `content`: of chat completions, Anthropic, Bedrock, the AI SDK, or an item of Responses.
+fn with_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
+    let dialect = of_role(role, message);
+    let content = &message["content"];
+    let calls = any(message, &["tool_calls", "toolCalls"]);
+    let extra = &message["additional_kwargs"];
     if matches!(dialect, Dialect::Plain | Dialect::Chat) {
         return (dialect, vec![chat(message)]);
     }

@@ -191,7 +191,7 @@ fn list_of(value: &Value, path: &str) -> Option<SaidToModel> {
     if let [Value::Array(_)] = &**messages {
         return list_of(&messages[0], &format!("{path}[0]"));
     }
-    let dialects: Vec<Dialect> = messages.iter().filter_map(|one| Some(message::read(one)?.0)).collect();
+    let dialects: Vec<Dialect> = messages.iter().filter_map(message::dialect).collect();
     // A message that nobody knows does not make the others something else.
     if dialects.is_empty() || 2 * dialects.len() < messages.len() {
         return None;
@@ -216,6 +216,18 @@ fn is_content_of_gemini(message: &Value) -> bool {
     let parts = list(&message["parts"]);
     let has_role = matches!(message["role"].as_str(), None | Some("user" | "model" | "function"));
     has_role && message["parts"].is_array() && parts.iter().all(|part| part.is_object() && part["type"].is_null())
+}
+
+/// Whether messages are in the words of an API, each by itself, or could be.
+pub(in super::super) fn are_words_of(api: Api, messages: &[Value]) -> bool {
+    let is_of = |message: &Value| match message::dialect(message) {
+        Some(Dialect::Plain) => true,
+        Some(Dialect::Chat) => api == Api::OpenAiChat,
+        Some(Dialect::Anthropic) => api == Api::Anthropic,
+        Some(Dialect::Responses) => api == Api::OpenAiResponses,
+        Some(Dialect::Other) | None => false,
+    };
+    messages.iter().all(is_of)
 }
 
 /// Messages of any dialects in the words of chat completions.

@@ -1,0 +1,176 @@
+//! What a request with which nothing is wrong shows of those that begin with all of it.
+
+use super::forms::{LoggedExchange, SaidToModel, are_words_of};
+use super::order::weight;
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+use threadspec::oracle::{Api, RequestForm};
+use threadspec_apis::follow::{self, Location, Owner, StoredPiece};
+use threadspec_apis::form;
+
+/// Longer settings are not kept.
+const LONGEST: usize = 256;
+/// Requests with more elements are read as a whole: there is a limit on their number.
+const MOST_ELEMENTS: usize = 50_000;
+
+/// What was found out about a request with which nothing is wrong.
+pub(super) struct JudgedHistory {
+    pub(super) api: Api,
+    /// What its cache depends on beside its pieces.
+    pub(super) model: String,
+    /// A hash of everything in the body but its list, and of its members those that are short.
+    settings: u64,
+    short_settings: Map<String, Value>,
+    /// Where the body stands in the record, and whether there was nothing else, such as an answer.
+    path: String,
+    is_alone: bool,
+    /// How many messages or items it has.
+    pub(super) elements: usize,
+    /// What the last one is: its role or type, on which it depends whether the next ones can be judged without it.
+    last: String,
+    pub(super) pieces: Vec<StoredPiece>,
+    pub(super) calls: HashSet<u64>,
+    /// Hashes of the ids that may come only once.
+    ids: HashSet<u64>,
+}
+
+impl JudgedHistory {
+    /// Nothing if what comes later may say something of what is there already.
+    pub(super) fn of(
+        api: Api,
+        body: Value,
+        (model, path, is_alone): (String, String, bool),
+        pieces: Vec<StoredPiece>,
+        calls: HashSet<u64>,
+    ) -> Option<Self> {
+        let elements = list_in(api, &body);
+        if !are_settled(api, &body, elements) {
+            return None;
+        }
+        let (ids, settings, last) =
+            (ids_of(api, elements).collect(), settings_of(api, &body), kind_of(elements.last()?));
+        let elements = elements.len();
+        let short_settings = short_settings(api, body);
+        Some(Self { api, model, settings, short_settings, path, is_alone, elements, last, pieces, calls, ids })
+    }
+
+    /// A request with these new elements whose record has nothing else that is new; nothing if it may have had more than a request.
+    pub(super) fn again(&self, elements: Vec<Value>) -> Option<LoggedExchange> {
+        let mut body = self.short_settings.clone();
+        body.insert(list_name(self.api).to_owned(), elements.into());
+        let body = Value::Object(body);
+        let api = match form::form_of(&body) {
+            Some(RequestForm::Api(api)) => Some(api),
+            None => None,
+            Some(_) => return None,
+        };
+        let said = SaidToModel::Api { api, body, is_whole: false };
+        self.is_alone.then(|| LoggedExchange::of(said, None, &self.path))
+    }
+
+    /// Whether a body has everything but the list as it was.
+    pub(super) fn has_settings_of(&self, body: &Value) -> bool {
+        self.settings == settings_of(self.api, body)
+    }
+
+    /// Whether the elements of a body, which are new, say nothing of what is settled.
+    pub(super) fn settles(&self, body: &Value) -> bool {
+        let new = list_in(self.api, body);
+        self.elements + new.len() <= MOST_ELEMENTS
+            && new.first().is_none_or(|first| self.begins_anew(first))
+            && are_settled(self.api, body, new)
+            && ids_of(self.api, new).all(|id| !self.ids.contains(&id))
+    }
+
+    /// Whether there are no new elements in a body.
+    pub(super) fn is_all_of(&self, body: &Value) -> bool {
+        list_in(self.api, body).is_empty()
+    }
+
+    /// Whether this element, and those behind it, are judged without those before, with which nothing is wrong: all calls have their results.
+    fn begins_anew(&self, first: &Value) -> bool {
+        match self.api {
+            Api::OpenAiChat => first["role"] != "tool",
+            // Neighbours of one role are one message.
+            Api::Anthropic => matches!(
+                (&*self.last, first["role"].as_str()),
+                ("user", Some("assistant")) | ("assistant", Some("user"))
+            ),
+            Api::OpenAiResponses => self.last != "reasoning",
+        }
+    }
+
+    /// Takes the new elements of a body as judged, and their calls.
+    pub(super) fn extend(&mut self, body: &Value, calls: &HashSet<u64>) {
+        let new = list_in(self.api, body);
+        self.ids.extend(ids_of(self.api, new));
+        self.calls.extend(calls);
+        self.elements += new.len();
+        if let Some(last) = new.last() {
+            self.last = kind_of(last);
+        }
+    }
+}
+
+fn list_name(api: Api) -> &'static str {
+    if api == Api::OpenAiResponses { "input" } else { "messages" }
+}
+
+/// The messages or items of a body.
+fn list_in(api: Api, body: &Value) -> &[Value] {
+    body[list_name(api)].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A hash of everything in a body but its messages or items.
+fn settings_of(api: Api, body: &Value) -> u64 {
+    let list = list_name(api);
+    let members = body.as_object().into_iter().flatten().filter(|(name, _)| *name != list);
+    let members: Vec<(&String, String)> = members.map(|(name, value)| (name, value.to_string())).collect();
+    follow::hash(&members)
+}
+
+/// The members of a body that are short, without the list.
+fn short_settings(api: Api, body: Value) -> Map<String, Value> {
+    let list = list_name(api);
+    let Value::Object(mut members) = body else { return Map::new() };
+    members.retain(|name, value| name != list && weight(value) <= LONGEST);
+    members
+}
+
+pub(super) fn is_of_element(piece: &StoredPiece) -> bool {
+    matches!(piece.place(), Location::Message(_) | Location::Item(_))
+}
+
+/// Whether these messages are in the words of the API, and say nothing of the whole request: of a turn that thinks, what comes last says
+/// something of what came first, and marks of the cache are counted.
+fn are_settled(api: Api, body: &Value, elements: &[Value]) -> bool {
+    let mut blocks = elements.iter().flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let is_thinking = |block: &Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
+    let is_entangled = api == Api::Anthropic
+        && (!body["thinking"].is_null() || blocks.any(|block| is_thinking(block) || !block["cache_control"].is_null()));
+    !is_entangled && are_words_of(api, elements)
+}
+
+/// The role or type of an element.
+fn kind_of(element: &Value) -> String {
+    let name = ["role", "type"].iter().find_map(|name| element[*name].as_str());
+    name.unwrap_or_default().to_owned()
+}
+
+/// Hashes of the ids of calls and items that may come only once in a request.
+fn ids_of(api: Api, elements: &[Value]) -> impl Iterator<Item = u64> {
+    let ids = elements.iter().flat_map(move |item| {
+        let is_result = item["type"].as_str().is_some_and(|kind| kind.ends_with("_output"));
+        let own =
+            if api == Api::OpenAiResponses && !is_result { [&item["id"], &item["call_id"]] } else { [&Value::Null; 2] };
+        let blocks = item["content"].as_array().into_iter().flatten();
+        let of_blocks = blocks.filter(|block| block["type"] == "tool_use").map(|block| &block["id"]);
+        of_blocks.chain(own).filter_map(Value::as_str)
+    });
+    ids.map(|id| follow::hash(&id))
+}
+
+/// What a conversation begins with: a hash of what somebody said first.
+pub(super) fn beginning_of(pieces: &[StoredPiece]) -> u64 {
+    pieces.iter().find(|piece| piece.role() != Owner::Setting).map_or(0, StoredPiece::hash)
+}

@@ -1,0 +1,312 @@
+//! Requests that begin with all of an earlier one, as those of an agent do: of these only what is new has to be read.
+//!
+//! A request is found again by its bytes: from where its list begins, as many as the earlier list had, by their hash. Of an earlier request
+//! there is nothing but hashes, so that memory grows with messages and not with bytes. What was judged is
+//! left out of the record; the rest of it stays as it is.
+
+use super::judged::JudgedHistory;
+use memchr::{memchr2, memmem};
+use std::collections::HashMap;
+use twox_hash::{XxHash3_64, XxHash3_128};
+
+/// Shorter lists are read again.
+const SHORTEST: usize = 1 << 10;
+/// How many histories are known at most that begin in the same way; others are read again.
+const MOST_ALIKE: usize = 4096;
+/// So many bytes at the end of a list tell nearly all of them apart.
+const END: usize = 64;
+
+/// The list of messages that an earlier request had.
+pub(super) struct SeenHistory {
+    /// How many bytes it has, from the first byte of its first element to the last byte of its last.
+    length: usize,
+    hash: u128,
+    end: u64,
+    landmark: Landmark,
+    /// Hashes of what stood before it and behind it.
+    around: (u64, u64),
+    /// The form of the record.
+    pub(super) form: &'static str,
+    /// What was found out about its elements.
+    pub(super) judged: JudgedHistory,
+}
+
+/// A length and the hash of so many bytes of a list.
+type Landmark = (usize, u128);
+
+/// The lists of all conversations.
+#[derive(Default)]
+pub(super) struct SeenHistories(HashMap<Landmark, Vec<SeenHistory>>);
+
+/// A record without what was judged already.
+pub(super) struct ShortRecord<'r> {
+    pub(super) text: String,
+    /// Whether that is only the list, since what stands around it is what it was.
+    pub(super) is_list: bool,
+    pub(super) seen: SeenHistory,
+    list: HashedList<'r>,
+    /// Where its list ends, what stands around it, and how many elements it has.
+    end: usize,
+    around: (u64, u64),
+    elements: usize,
+}
+
+impl SeenHistories {
+    /// Leaves out of a record the known history that its list begins with; that history is taken out.
+    pub(super) fn shorten<'r>(&mut self, record: &'r [u8]) -> Option<ShortRecord<'r>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let start = list(record)?;
+        let content = &record[start..];
+        let (seen, list) = self.take(content)?;
+        let short = elements_of(content, seen.length).and_then(|(end, new)| {
+            let around = around(record, start, end);
+            let is_list = seen.around == around;
+            let behind = content[seen.length..].trim_ascii_start();
+            let from = content.len() - behind.strip_prefix(b",").unwrap_or(behind).len();
+            let text = if is_list {
+                [b"[", &content[from.min(end)..end], b"]"].concat()
+            } else {
+                [&record[..start], &content[from..]].concat()
+            };
+            // Another list of that name may be the one that was judged.
+            let is_first = is_list || list_behind(content, end).is_none();
+            let text = String::from_utf8(text).ok().filter(|_| is_first)?;
+            Some((text, is_list, end, around, seen.judged.elements + new))
+        });
+        if let Some((text, is_list, end, around, elements)) = short {
+            return Some(ShortRecord { text, is_list, seen, list, end, around, elements });
+        }
+        self.insert(seen);
+        None
+    }
+
+    /// The longest history that a list begins with, and the list, hashed so far.
+    fn take<'r>(&mut self, content: &'r [u8]) -> Option<(SeenHistory, HashedList<'r>)> {
+        let mut list = HashedList::new(content);
+        let mut longest = None;
+        while let Some(landmark) = list.next_landmark() {
+            for (position, seen) in self.0.get(&landmark).into_iter().flatten().enumerate() {
+                let behind = content.get(seen.length..).unwrap_or_default().trim_ascii_start();
+                if matches!(behind.first(), Some(b',' | b']'))
+                    && end_of(content, seen.length) == seen.end
+                    && longest.as_ref().is_none_or(|(_, _, list): &(_, _, HashedList<'r>)| list.done < seen.length)
+                {
+                    let mut list = list.clone();
+                    list.read_to(seen.length);
+                    if list.hasher.finish_128() == seen.hash {
+                        longest = Some((landmark, position, list));
+                    }
+                }
+            }
+        }
+        let (landmark, position, list) = longest?;
+        let alike = self.0.get_mut(&landmark)?;
+        let seen = alike.swap_remove(position);
+        if alike.is_empty() {
+            self.0.remove(&landmark);
+        }
+        Some((seen, list))
+    }
+
+    /// Remembers the list of a record with which nothing is wrong.
+    pub(super) fn remember(&mut self, record: &[u8], form: &'static str, judged: JudgedHistory) {
+        let Some(start) = list(record) else { return };
+        let content = &record[start..];
+        let Some((end, elements)) = elements_of(content, 0) else { return };
+        // Another list of that name may be the one that was judged.
+        if elements != judged.elements || end < SHORTEST || list_behind(content, end).is_some() {
+            return;
+        }
+        let (length, around) = (end, around(record, start, end));
+        let seen = SeenHistory { length, hash: 0, end: 0, landmark: (0, 0), around, form, judged };
+        self.hash(seen, HashedList::new(content));
+    }
+
+    /// Remembers the whole list of a record that was found right, too.
+    pub(super) fn go_on(&mut self, short: ShortRecord<'_>) {
+        let ShortRecord { seen, list, end, around, elements, .. } = short;
+        if elements == seen.judged.elements {
+            self.hash(SeenHistory { length: end, around, ..seen }, list);
+        }
+    }
+
+    /// Puts back what was taken out for nothing.
+    pub(super) fn put_back(&mut self, short: ShortRecord<'_>) {
+        self.insert(short.seen);
+    }
+
+    fn hash(&mut self, seen: SeenHistory, mut list: HashedList<'_>) {
+        list.read_to(seen.length);
+        let end = end_of(list.content, seen.length);
+        self.insert(SeenHistory { hash: list.hasher.finish_128(), end, landmark: list.landmark, ..seen });
+    }
+
+    fn insert(&mut self, seen: SeenHistory) {
+        let alike = self.0.entry(seen.landmark).or_default();
+        if alike.len() < MOST_ALIKE {
+            alike.push(seen);
+        }
+    }
+}
+
+/// A list of which more and more is hashed.
+#[derive(Clone)]
+struct HashedList<'r> {
+    content: &'r [u8],
+    hasher: XxHash3_128,
+    done: usize,
+    /// The last landmark that was passed.
+    landmark: Landmark,
+}
+
+impl<'r> HashedList<'r> {
+    fn new(content: &'r [u8]) -> Self {
+        Self { content, hasher: XxHash3_128::new(), done: 0, landmark: (0, 0) }
+    }
+
+    /// Where the next landmark is: there are few even in a long list, and one is never far before its end.
+    fn next(&self) -> usize {
+        let last = self.landmark.0;
+        if last == 0 { SHORTEST } else { last + last / 4 }
+    }
+
+    fn next_landmark(&mut self) -> Option<Landmark> {
+        let next = self.next();
+        self.hasher.write(self.content.get(self.done..next)?);
+        self.done = next;
+        self.landmark = (next, self.hasher.finish_128());
+        Some(self.landmark)
+    }
+
+    fn read_to(&mut self, end: usize) {
+        while self.next() <= end && self.next_landmark().is_some() {}
+        self.hasher.write(&self.content[self.done..end]);
+        self.done = end;
+    }
+}
+
+/// Where the elements of the first list begin that may be a request's. In a string the name's quotes would be escaped.
+fn list(record: &[u8]) -> Option<usize> {
+    let named = |name: &str, record: &[u8]| {
+        memmem::find_iter(record, name).find_map(|at| {
+            let rest = record[at + name.len()..].trim_ascii_start().strip_prefix(b":")?;
+            let rest = rest.trim_ascii_start().strip_prefix(b"[")?;
+            Some(record.len() - rest.trim_ascii_start().len())
+        })
+    };
+    let messages = named("\"messages\"", record);
+    let before = &record[..messages.unwrap_or(record.len())];
+    named("\"input\"", before).or(messages)
+}
+
+/// The same behind this place of a list's content.
+fn list_behind(content: &[u8], end: usize) -> Option<usize> {
+    list(&content[end..])
+}
+
+/// Hashes of what stands before a list and behind it.
+fn around(record: &[u8], start: usize, length: usize) -> (u64, u64) {
+    (XxHash3_64::oneshot(&record[..start]), XxHash3_64::oneshot(record[start + length..].trim_ascii_start()))
+}
+
+fn end_of(content: &[u8], length: usize) -> u64 {
+    XxHash3_64::oneshot(&content[length.saturating_sub(END)..length])
+}
+
+/// Where the last element of a list ends, and how many there are behind the known bytes.
+fn elements_of(content: &[u8], known: usize) -> Option<(usize, usize)> {
+    let (mut depth, mut at, mut end, mut is_inside, mut elements) = (0_usize, known, known, known > 0, 0);
+    loop {
+        let byte = *content.get(at)?;
+        if depth == 0 && !is_inside && !byte.is_ascii_whitespace() && byte != b']' {
+            elements += 1;
+            is_inside = true;
+        }
+        match byte {
+            b'"' => {
+                at += 1;
+                loop {
+                    at += memchr2(b'"', b'\\', content.get(at..)?)?;
+                    if content[at] == b'"' {
+                        break;
+                    }
+                    at += 2;
+                }
+            }
+            b'{' | b'[' => depth += 1,
+            b']' if depth == 0 => return (end > 0).then_some((end, elements)),
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b',' if depth == 0 => is_inside = false,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && is_inside && !byte.is_ascii_whitespace() {
+            end = at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Report;
+    use crate::log::FileLog;
+    use crate::options::CheckOptions;
+    use crate::records::Records;
+    use serde_json::json;
+    use std::io;
+
+    /// How many bytes a log of conversations has that grow by a message with each request, and how many of them are read as JSON.
+    fn read(conversations: usize, requests: usize) -> io::Result<(usize, usize)> {
+        let mut histories: Vec<_> = (0..conversations)
+            .map(|number| vec![json!({"role": "system", "content": "S".repeat(SHORTEST + number)})])
+            .collect();
+        let mut text = String::new();
+        for request in 0..requests {
+            for history in &mut histories {
+                history.push(json!({"role": "user", "content": format!("{request} {}", "x".repeat(200))}));
+                text += &format!("{}\n", json!({"model": "gpt-4.1", "messages": history}));
+            }
+        }
+        let mut report = Report::default();
+        let mut log = FileLog::new(CheckOptions::default(), &mut report);
+        log.records(Records::new(Box::new(text.as_bytes())))?;
+        let parsed = log.parsed;
+        assert_eq!(log.end(Ok(()), None)?.judged, [("request", conversations * requests)]);
+        assert_eq!(report.findings, []);
+        Ok((text.len(), parsed))
+    }
+
+    #[test]
+    fn what_is_read_grows_with_what_is_new() -> io::Result<()> {
+        for conversations in [1, 600] {
+            let [(_, few), (all, many)] = [read(conversations, 5)?, read(conversations, 20)?];
+            assert!(many < 4 * few && 10 * many < 4 * all, "{few}, {many} of {all} bytes");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn elements_are_counted_to_the_end_of_the_last() {
+        for (content, known, expected) in [
+            (&b"{\"a\": \"]\\\"\"}, [1, 2] , \"x\" ], \"z\": 1}"[..], 0, Some((26, 3))),
+            (b"{}, {}]", 2, Some((6, 1))),
+            (b"{} ]", 2, Some((2, 0))),
+            (b"]", 0, None),
+            (b"{}, {", 0, None),
+        ] {
+            assert_eq!(elements_of(content, known), expected, "{}", content.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_list_is_one_that_is_no_text() {
+        let found = |record: &str| list(record.as_bytes()).map(|at| record[at..].to_owned());
+        assert_eq!(found(r#"{"messages" : [ {}]}"#).as_deref(), Some("{}]}"));
+        assert_eq!(found(r#"{"input": [2], "messages": [1]}"#).as_deref(), Some("2], \"messages\": [1]}"));
+        assert_eq!(found(r#"{"a": "\"messages\": [1]", "input": [2]}"#).as_deref(), Some("2]}"));
+        assert_eq!(found(r#"{"messages": "[1]"}"#), None);
+    }
+}
