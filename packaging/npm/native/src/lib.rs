@@ -22,7 +22,8 @@ pub extern "C" fn input(length: usize) -> *mut u8 {
     })
 }
 
-/// Judges the input. Returns how long the output is: JSON, `{"findings": […]}`, or `{"error": "…"}` if there was nothing to judge.
+/// Judges the input. Returns how long the output is: JSON, `{"findings": […], "read": "…", "skipped": […]}`, or
+/// `{"error": "…"}` if there was nothing to judge.
 #[unsafe(no_mangle)]
 pub extern "C" fn check(length_of_api: usize) -> usize {
     let input = INPUT.take();
@@ -44,7 +45,11 @@ fn judge(api: &str, log: &[u8]) -> Result<Value, String> {
     let report = check_bytes(log, &CheckOptions { api, ..CheckOptions::default() });
     match report.unjudged() {
         Some(why) => Err(why),
-        None => Ok(json!({"findings": report.findings.iter().map(told).collect::<Vec<_>>()})),
+        None => Ok(json!({
+            "findings": report.findings.iter().map(told).collect::<Vec<_>>(),
+            "read": report.summary.total(),
+            "skipped": report.summary.skipped.iter().map(|skipped| skipped.why).collect::<Vec<_>>(),
+        })),
     }
 }
 
