@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use threadspec::oracle::Api;
 use threadspec_apis::ApiRequest;
 use threadspec_judge::json::{self, list};
+use threadspec_judge::protocol::Speaker;
 use threadspec_judge::script::{ScriptAgent, SessionScript};
 use threadspec_judge::universal::value;
 
@@ -39,9 +40,7 @@ pub struct SessionRunPlan {
     pub message: Option<String>,
     /// What the model answers, one turn for each ask.
     pub turns: Vec<SessionTurnPlan>,
-    /// Whether the thread is compacted before it.
-    pub compacts: bool,
-    /// What the summarizing model answers, if there is one.
+    /// What a summarizing model answers, if the thread is compacted before it.
     pub summary: Option<String>,
 }
 
@@ -111,17 +110,20 @@ impl SessionPlan {
 
     /// Whether something other than a new message changes what a request begins with: compaction, or another agent.
     pub(crate) fn moves_history(&self) -> bool {
-        self.agents.len() > 1 || self.runs.iter().any(|run| run.compacts)
+        self.agents.len() > 1 || self.runs.iter().any(|run| run.summary.is_some())
     }
 
-    /// Whether a request of a run is for a summary: it has none of the tools, and none that hands over to another agent. Where nobody has
-    /// either, it is the first one of the run and does not end with the message that the run begins with.
+    /// Whether a request of a run that compacts is for a summary: it has none of the tools, and none that hands over to another agent. Where
+    /// nobody has either, it is the first one of the run and ends with a message that no user has said.
     pub(crate) fn is_for_summary(&self, run: usize, is_first: bool, request: &ApiRequest) -> bool {
-        let Some(run) = self.runs.get(run).filter(|run| run.summary.is_some()) else { return false };
+        if self.runs.get(run).is_none_or(|run| run.summary.is_none()) {
+            return false;
+        }
         let mut tools = self.agents.iter().flat_map(|agent| &agent.tools).peekable();
         if tools.peek().is_none() && self.agents.len() == 1 {
-            let last = request.messages.last().map(|message| message.content.as_str());
-            return is_first && last != run.message.as_deref();
+            let last = request.messages.last().filter(|message| message.speaker == Speaker::Human);
+            let is_users = |content: &str| self.runs.iter().any(|run| run.message.as_deref() == Some(content));
+            return is_first && last.is_some_and(|message| !is_users(&message.content));
         }
         !tools.any(|name| request.tools.iter().any(|tool| tool.name.as_ref() == Some(name)))
             && !self.agents.iter().any(|agent| hand_over_tool(request, &agent.name).is_some())
@@ -143,5 +145,62 @@ impl SessionTurnPlan {
             }
         }
         Ok(turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn request(messages: &Value, tools: &[&str]) -> ApiRequest {
+        let declared = |name| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
+        let tools: Vec<Value> = tools.iter().map(declared).collect();
+        let body = json!({"model": "m", "messages": messages, "tools": tools});
+        ApiRequest::read(Api::OpenAiChat, &body)
+    }
+
+    fn plan(tools: &Value, compaction: &Value) -> SessionPlan {
+        let runs = json!([
+            {"message": "Add", "model": [{"content": "3"}]},
+            {"message": "And now?", "compact": compaction, "model": [{"content": "4"}]},
+        ]);
+        SessionPlan::of_case_input(&json!({"tools": tools, "runs": runs}).to_string()).expect("a plan")
+    }
+
+    #[test]
+    fn a_summary_is_asked_for_where_the_script_has_none() {
+        let tools = json!({"add": {"byId": {"a1": "3"}}});
+        for compaction in [json!({"keepMessages": 1}), json!({"keepMessages": 1, "summary": "They added."})] {
+            let plan = plan(&tools, &compaction);
+            let asked = request(&json!([{"role": "user", "content": "Summarize: Add, 3"}]), &[]);
+            assert!(plan.is_for_summary(1, true, &asked));
+            // In a run that compacts, and from no agent that has its tools.
+            assert!(!plan.is_for_summary(0, true, &asked));
+            assert!(!plan.is_for_summary(
+                1,
+                true,
+                &request(&json!([{"role": "user", "content": "And now?"}]), &["add"])
+            ));
+            assert!(plan.runs[1].summary.is_some());
+        }
+    }
+
+    #[test]
+    fn where_nobody_has_tools_the_messages_of_the_user_tell() {
+        let plan = plan(&json!({}), &json!({"keepMessages": 1}));
+        assert!(plan.is_for_summary(
+            1,
+            true,
+            &request(&json!([{"role": "user", "content": "Summarize: Add, 3"}]), &[])
+        ));
+        for last in [
+            json!({"role": "user", "content": "And now?"}),
+            json!({"role": "user", "content": "Add"}),
+            json!({"role": "assistant", "content": "3"}),
+        ] {
+            assert!(!plan.is_for_summary(1, true, &request(&json!([last]), &[])));
+        }
+        assert!(!plan.is_for_summary(1, false, &request(&json!([{"role": "user", "content": "Why?"}]), &[])));
     }
 }

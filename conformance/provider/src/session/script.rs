@@ -14,8 +14,9 @@ fn read_run(reading: StrictReading<'_>) -> Result<SessionRunPlan, Error> {
     let mut run =
         SessionRunPlan { message: members.read("message", StrictReading::string)?, ..SessionRunPlan::default() };
     if let Some(compaction) = members.take("compact") {
-        run.compacts = true;
-        run.summary = compaction.members()?.read("summary", StrictReading::string)?;
+        let summary = compaction.members()?.read("summary", StrictReading::string)?;
+        // Some frameworks ask for one whatever the script says.
+        run.summary = Some(summary.unwrap_or_else(|| "A summary.".to_owned()));
     }
     run.turns = members.need("model", |turns| turns.list()?.into_iter().map(read_turn).collect())?;
     Ok(run)
