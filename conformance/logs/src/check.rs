@@ -2,12 +2,14 @@
 
 use super::containers::sqlite::{self, Source};
 use super::containers::{tnetstring, zip};
+use super::exchanges::Exchanges;
 use super::finding::{Place, Report, Sink, Summary};
 use super::input;
 use super::log::FileLog;
 use super::options::CheckOptions;
 use super::records::Records;
 use super::rules::finding;
+use super::seen::SeenHistories;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -21,33 +23,8 @@ use std::path::{Path, PathBuf};
 ///
 /// When nothing of it can be read. Where reading fails later, what was read is judged, and a finding says where it ends.
 pub fn check(input: impl Read, options: &CheckOptions, sink: &mut dyn Sink) -> io::Result<Summary> {
-    let (input, packed) = input::unpack(Box::new(input))?;
-    let (head, mut input) = input::peek(input, HEAD)?;
-    let mut log = FileLog::new(*options, sink);
-    let read = if head.starts_with(sqlite::MAGIC) {
-        let mut bytes = Vec::new();
-        input.by_ref().take(LARGEST_DATABASE).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 == LARGEST_DATABASE {
-            return Err(io::Error::other("a database of this size can only be read from a file of its own"));
-        }
-        log.database(Box::new(io::Cursor::new(bytes)), None)
-    } else if head.starts_with(zip::MAGIC) {
-        zip::entries(BufReader::new(input), &mut |name, file| {
-            log.entry = Some(name.to_owned());
-            log.records(Records::new(Box::new(file)))
-        })
-    } else if tnetstring::is_so(&head) {
-        log.flows(&mut input)
-    } else {
-        log.records(Records::new(input))
-    };
-    log.end(read, packed.last().copied())
+    LogFiles::new(options).check("", input, sink)
 }
-
-/// How much of a file tells what it is.
-const HEAD: usize = 4096;
-/// A database that is not a file of its own is held in memory, up to this size.
-const LARGEST_DATABASE: u64 = 256 << 20;
 
 /// The same for a file. Of a database only the pages that are needed are read, its write-ahead log included, and nothing is written.
 ///
@@ -55,19 +32,105 @@ const LARGEST_DATABASE: u64 = 256 << 20;
 ///
 /// When it cannot be opened, or nothing of it can be read.
 pub fn check_file(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> io::Result<Summary> {
-    let mut file = File::open(path)?;
-    let mut head = Vec::new();
-    file.by_ref().take(sqlite::MAGIC.len() as u64).read_to_end(&mut head)?;
-    file.rewind()?;
-    if head != sqlite::MAGIC {
-        return check(file, options, sink);
+    LogFiles::new(options).check_file(path, sink)
+}
+
+/// How much of a file tells what it is.
+const HEAD: usize = 4096;
+/// A database that is not a file of its own is held in memory, up to this size.
+const LARGEST_DATABASE: u64 = 256 << 20;
+
+/// Files that may be parts of one log, in their order: one for each day, each run or each request.
+///
+/// A request may go on from one in an earlier file, which is judged as if they stood in one file. Nothing is said of what two files have in
+/// common by chance: only if a request begins with all of one in an earlier file, and that one with a reply of a model, are they parts of
+/// one log.
+///
+/// ```
+/// use threadspec_logs::{CheckOptions, LogFiles, Report};
+///
+/// let message = |role: &str, text: &str| format!(r#"{{"role": "{role}", "content": "{text}"}}"#);
+/// let said = ["user Hi", "assistant Hi!", "user Is it 4?", "assistant Yes.", "user Sure?", "assistant Quite.", "user Bye"];
+/// let said = said.map(|said| said.split_once(' ').map(|(role, text)| message(role, text)).unwrap_or_default());
+/// let request = |said: &[String]| format!(r#"{{"model": "gpt-4.1", "messages": [{}]}}"#, said.join(","));
+/// let changed = request(&said).replace("Is it 4?", "Is it 5?");
+///
+/// let mut files = LogFiles::new(&CheckOptions::default());
+/// let mut report = Report::default();
+/// for (name, log) in [("1.json", request(&said[..3])), ("2.json", request(&said[..5])), ("3.json", changed)] {
+///     files.check(name, log.as_bytes(), &mut report)?;
+/// }
+/// assert_eq!((report.findings.len(), report.findings[0].rule), (1, "LOG-PREFIX"));
+/// assert!(report.findings[0].text.starts_with("the request goes on from request 1 of 2.json"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct LogFiles {
+    options: CheckOptions,
+    exchanges: Exchanges,
+    seen: SeenHistories,
+}
+
+impl LogFiles {
+    /// Those that come with [`check`](Self::check).
+    pub fn new(options: &CheckOptions) -> Self {
+        Self { options: *options, exchanges: Exchanges::new(options.api), seen: SeenHistories::default() }
     }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push("-wal");
-    let written_ahead = File::open(beside).ok().map(|file| Box::new(file) as Box<dyn Source>);
-    let mut log = FileLog::new(*options, sink);
-    let read = log.database(Box::new(file), written_ahead);
-    log.end(read, None)
+
+    fn begin<'a>(&'a mut self, name: &str, sink: &'a mut dyn Sink) -> FileLog<'a> {
+        self.exchanges.begin_file(name);
+        FileLog::new(self.options, &mut self.exchanges, &mut self.seen, sink)
+    }
+
+    /// As [`check`](check()), for the next file.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn check(&mut self, name: &str, input: impl Read, sink: &mut dyn Sink) -> io::Result<Summary> {
+        let (input, packed) = input::unpack(Box::new(input))?;
+        let (head, mut input) = input::peek(input, HEAD)?;
+        let mut log = self.begin(name, sink);
+        let read = if head.starts_with(sqlite::MAGIC) {
+            let mut bytes = Vec::new();
+            input.by_ref().take(LARGEST_DATABASE).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 == LARGEST_DATABASE {
+                return Err(io::Error::other("a database of this size can only be read from a file of its own"));
+            }
+            log.database(Box::new(io::Cursor::new(bytes)), None)
+        } else if head.starts_with(zip::MAGIC) {
+            zip::entries(BufReader::new(input), &mut |name, file| {
+                log.entry = Some(name.to_owned());
+                log.records(Records::new(Box::new(file)))
+            })
+        } else if tnetstring::is_so(&head) {
+            log.flows(&mut input)
+        } else {
+            log.records(Records::new(input))
+        };
+        log.end(read, packed.last().copied())
+    }
+
+    /// As [`check_file`], for the next file.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn check_file(&mut self, path: &Path, sink: &mut dyn Sink) -> io::Result<Summary> {
+        let name = path.display().to_string();
+        let mut file = File::open(path)?;
+        let mut head = Vec::new();
+        file.by_ref().take(sqlite::MAGIC.len() as u64).read_to_end(&mut head)?;
+        file.rewind()?;
+        if head != sqlite::MAGIC {
+            return self.check(&name, file, sink);
+        }
+        let mut beside = path.as_os_str().to_owned();
+        beside.push("-wal");
+        let written_ahead = File::open(beside).ok().map(|file| Box::new(file) as Box<dyn Source>);
+        let mut log = self.begin(&name, sink);
+        let read = log.database(Box::new(file), written_ahead);
+        log.end(read, None)
+    }
 }
 
 /// The same for a folder as one log, in the order of its files' names, numbers by their value: some programs write a file for each message.
@@ -80,7 +143,8 @@ pub fn check_folder(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) ->
     let mut files = Vec::new();
     collect(path, &mut files)?;
     files.sort_by_key(|file| by_numbers(&file.to_string_lossy()));
-    let mut log = FileLog::new(*options, sink);
+    let mut log = LogFiles::new(options);
+    let mut log = log.begin("", sink);
     for file in files {
         let inside = file.strip_prefix(path).unwrap_or(&file);
         log.entry = Some(inside.display().to_string());
@@ -104,8 +168,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// A name with its numbers apart, so that `message_10` comes behind `message_9`.
-fn by_numbers(name: &str) -> Vec<(String, u64)> {
+/// A name with its numbers apart, so that `message_10` comes behind `message_9`: by this the files of a log are in their order.
+pub fn by_numbers(name: &str) -> Vec<(String, u64)> {
     let mut parts = vec![(String::new(), 0_u64)];
     let mut was_digit = false;
     for character in name.chars() {

@@ -8,7 +8,9 @@ use super::rules::{family, finding, of_breach};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::oracle::{Api, SentThinking};
-use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, SegmentText};
+use threadspec_apis::follow::{
+    self, Conversations, Lineage, Location, Loss, LossKind, Owner, SegmentText, StoredPiece,
+};
 
 /// A call of an answer: id, name and arguments.
 type AnswerCall = (String, String, String);
@@ -34,6 +36,10 @@ pub(super) struct Exchanges {
     losses: usize,
     /// What the last request shows of those that begin with all of it.
     judged: Option<JudgedHistory>,
+    /// The files, each with the number of requests before it.
+    files: Vec<(usize, String)>,
+    /// Whether a request has gone on from one of an earlier file, and a model's reply in it: then the files are parts of one log.
+    are_parts: bool,
 }
 
 /// A request or history that is being judged: what it was found to be.
@@ -58,6 +64,8 @@ struct AnsweredRequest {
     length: usize,
     /// A later request that goes on from it.
     next: Option<usize>,
+    /// If that is in a later file: its place, and what this one is called there.
+    elsewhere: Option<(Place, String)>,
     /// An earlier one that is the same.
     twin: Option<usize>,
     /// Its conversation.
@@ -79,7 +87,42 @@ impl Exchanges {
             breaches: 0,
             losses: 0,
             judged: None,
+            files: Vec::new(),
+            are_parts: false,
         }
+    }
+
+    /// What comes next is in this file.
+    pub(super) fn begin_file(&mut self, name: &str) {
+        self.files.push((self.count, name.to_owned()));
+        (self.breaches, self.losses) = (0, 0);
+        if !self.are_parts {
+            self.asked.clear();
+        }
+    }
+
+    /// How many requests stand in earlier files.
+    fn in_earlier_files(&self) -> usize {
+        self.files.last().map_or(0, |(before, _)| *before)
+    }
+
+    /// The number of an earlier request, if it is in this file, and what it is called.
+    fn origin(&self, request: usize) -> (Option<usize>, String) {
+        let file = self.files.iter().rev().find(|(before, _)| *before < request);
+        match file.filter(|(before, _)| *before < self.in_earlier_files()) {
+            Some((before, name)) => (None, format!("request {} of {name}", request - before)),
+            None => (Some(request - self.in_earlier_files()), "an earlier one".to_owned()),
+        }
+    }
+
+    /// Of a request in an earlier file nothing is said as long as the files may be strangers, which begin alike by chance.
+    fn of_this_log(&mut self, lineage: Lineage, pieces: &[StoredPiece]) -> Lineage {
+        if lineage.parent.is_none_or(|parent| parent > self.in_earlier_files()) {
+            return lineage;
+        }
+        let has_reply = pieces[..lineage.extended].iter().any(|piece| piece.role() == Owner::Model);
+        self.are_parts |= has_reply && lineage.loss.is_none() && lineage.extended < pieces.len();
+        if self.are_parts { lineage } else { Lineage::default() }
     }
 
     /// What is wrong with the next exchange of a record at this place.
@@ -87,7 +130,7 @@ impl Exchanges {
         let LoggedExchange { said, is_sent, answer, model, path, key } = exchange;
         self.count += 1;
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
-        let place = Place { request: Some(self.count), path, ..record.clone() };
+        let place = Place { request: Some(self.count - self.in_earlier_files()), path, ..record.clone() };
         let elements = said.elements();
         let (mut is_told, mut told) = (true, None);
         let (api, body, mut found) = match said {
@@ -125,8 +168,9 @@ impl Exchanges {
                 // What goes on from it may tell that it is Anthropic's.
                 let texts = follow::segment_texts(follow::segments(Api::Anthropic, &body));
                 let other = self.conversations.push(self.count, (Api::Anthropic, &model), texts);
-                lineage = if lineage.parent.is_none() { other } else { lineage };
+                lineage = if lineage.parent.is_none() { Lineage { extended: 0, ..other } } else { lineage };
             }
+            lineage = self.of_this_log(lineage, &pieces);
             if !is_sent {
                 // It was not sent, so that no cache was lost; but it may tell again what a request before it told.
                 lineage.loss = None;
@@ -165,7 +209,7 @@ impl Exchanges {
         let LoggedExchange { said, is_sent, answer, model, path, key } = exchange;
         let SaidToModel::Api { api: told, body, is_whole } = said else { return false };
         let api = known.api;
-        let place = Place { request: Some(self.count + 1), path, ..record.clone() };
+        let place = Place { request: Some(self.count + 1 - self.in_earlier_files()), path, ..record.clone() };
         let is_known = is_sent
             && told.is_none_or(|told| told == api)
             && (!has_settings || (known.has_settings_of(&body) && known.model == model_of(&body, model)))
@@ -183,6 +227,7 @@ impl Exchanges {
         texts.extend(new);
         known.pieces.extend(texts[known.pieces.len()..].iter().map(SegmentText::piece));
         let lineage = self.conversations.push(self.count, (api, &known.model), texts);
+        let lineage = self.of_this_log(lineage, &known.pieces);
         self.tell(Vec::new(), 0, &lineage, output);
         let made = calls_of(api, &body);
         known.extend(&body, &made);
@@ -236,7 +281,9 @@ impl Exchanges {
         };
         self.breaches += found.iter().filter(|found| found.level == super::finding::Level::Error).count();
         let all: HashSet<u64> = found.iter().map(identity).collect();
-        let known = lineage.parent.and_then(|parent| self.told.get(&parent));
+        // Each file shows its own.
+        let parent = lineage.parent.filter(|parent| *parent > self.in_earlier_files());
+        let known = parent.and_then(|parent| self.told.get(&parent));
         let is_new = |found: &Finding| known.is_none_or(|known| !known.contains(&identity(found)));
         found.into_iter().filter(is_new).for_each(|found| output.found(found));
         if !all.is_empty() {
@@ -254,6 +301,8 @@ impl Exchanges {
         output: &mut FindingOutput<'_>,
     ) {
         let RelatedRequest { place, lineage, length, begun, is_sent, key, answer } = request;
+        // Strangers that begin alike share no calls.
+        let begun = follow::hash(&(begun, if self.are_parts { 0 } else { self.in_earlier_files() }));
         let begun = lineage.parent.and_then(|parent| self.begun.get(&parent)).copied().unwrap_or(begun);
         self.begun.insert(self.count, begun);
         self.begun.remove(&self.count.saturating_sub(follow::REACH));
@@ -265,19 +314,22 @@ impl Exchanges {
         if !is_sent {
             return;
         }
+        let (after, origin) = lineage.parent.map(|parent| self.origin(parent)).unwrap_or_default();
         let before = lineage.parent.and_then(|parent| self.answered.get_mut(&parent));
         let tokens = answer.as_ref().and_then(|answer| answer.tokens);
         let mut twin = None;
         if let Some(loss) = &lineage.loss {
             self.losses += 1;
-            let parent = lineage.parent.unwrap_or_default();
             let cost = before.and_then(|before| Some((before.tokens?.0, tokens?.1)));
-            let place = Place { after: Some(parent), ..in_element(&place, &loss.place) };
-            output.found(finding("LOG-PREFIX", place, lost(loss, cost)));
+            let place = Place { after, ..in_element(&place, &loss.place) };
+            output.found(finding("LOG-PREFIX", place, lost(loss, &origin, cost)));
         } else if let Some(before) = before {
             if before.length == length {
                 twin = lineage.parent;
             } else {
+                if before.next.is_none() && after.is_none() {
+                    before.elsewhere = Some((place.clone(), origin));
+                }
                 before.next = before.next.or(Some(self.count));
                 // It has part of the answer, and so no other answer.
                 let lost = missing(calls, &before.calls);
@@ -286,7 +338,7 @@ impl Exchanges {
                         let text = format!(
                             "it goes on from an earlier request, but without the call of `{name}` ({id:?}) that was answered there"
                         );
-                        let place = Place { after: lineage.parent, path: String::new(), ..place.clone() };
+                        let place = Place { after, path: String::new(), ..place.clone() };
                         output.found(finding("LOG-CALL-LOST", place, text));
                     }
                     before.calls.clear();
@@ -295,11 +347,13 @@ impl Exchanges {
         }
         let LoggedAnswer { calls, tokens, .. } = answer.unwrap_or_default();
         if !calls.is_empty() || tokens.is_some() || is_asked {
-            self.answered.insert(self.count, AnsweredRequest { place, calls, tokens, length, next: None, twin, begun });
+            let (next, elsewhere) = (None, None);
+            let answered = AnsweredRequest { place, calls, tokens, length, next, elsewhere, twin, begun };
+            self.answered.insert(self.count, answered);
         }
     }
 
-    /// The log has ended.
+    /// The file has ended.
     pub(super) fn conclude(&mut self, output: &mut FindingOutput<'_>) {
         let answered = std::mem::take(&mut self.answered);
         for (number, one) in &answered {
@@ -319,16 +373,23 @@ impl Exchanges {
                 continue;
             }
             for (id, name, _) in lost {
+                let (place, request, next) = match &one.elsewhere {
+                    Some((place, request)) => (place, format!(" to {request}"), "this"),
+                    None => (&one.place, String::new(), "the next"),
+                };
                 let text = format!(
-                    "the answer calls `{name}` ({id:?}), and the next request goes on without that call, as do all later ones"
+                    "the answer{request} calls `{name}` ({id:?}), and {next} request goes on without that call, as do all later ones"
                 );
-                output.found(finding("LOG-CALL-LOST", Place { path: String::new(), ..one.place.clone() }, text));
+                output.found(finding("LOG-CALL-LOST", Place { path: String::new(), ..place.clone() }, text));
             }
         }
-        if self.count > 0 && self.breaches == 0 {
+        // What was not gone on from may be in the next file.
+        self.answered = answered.into_iter().filter(|(_, one)| one.next.is_none()).collect();
+        let count = self.count - self.in_earlier_files();
+        if count > 0 && self.breaches == 0 {
             output.summary.holds.push("provider-rules");
         }
-        if self.losses == 0 && self.count > 1 {
+        if self.losses == 0 && count > 1 {
             output.summary.holds.push("append-only");
         }
     }
@@ -393,8 +454,8 @@ fn in_element(request: &Place, location: &Location) -> Place {
     Place { element, path, ..request.clone() }
 }
 
-/// What a lost prefix is and costs; `cost`: the tokens of the earlier request, and how many of them the cache still had.
-fn lost(Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, u64)>) -> String {
+/// What a lost prefix is and costs; `origin` is the earlier request, `cost`: the tokens of the earlier request, and how many of them the cache still had.
+fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
     let how = match how {
         LossKind::Changed(difference) => format!(
             "{} has changed in it, from byte {}: {:?}, before {:?}",
@@ -409,7 +470,7 @@ fn lost(Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, u64)>) -> Strin
     };
     let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
     format!(
-        "the request goes on from an earlier one, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
+        "the request goes on from {origin}, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
         whole - kept
     )
 }

@@ -67,7 +67,7 @@ mod scan;
 mod seen;
 mod thread;
 
-pub use check::{check, check_bytes, check_file, check_folder};
+pub use check::{LogFiles, by_numbers, check, check_bytes, check_file, check_folder};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};
 pub use options::CheckOptions;
 pub use rules::rule_text;

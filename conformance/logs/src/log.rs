@@ -30,9 +30,9 @@ use threadspec_judge::text;
 pub(super) struct FileLog<'a> {
     options: CheckOptions,
     output: FindingOutput<'a>,
-    exchanges: Exchanges,
+    exchanges: &'a mut Exchanges,
     /// The requests that were found right, of which later ones may have all.
-    seen: SeenHistories,
+    seen: &'a mut SeenHistories,
     /// The form of the last record, if that was one request and nothing else.
     request_form: Option<&'static str>,
     events: EventLog,
@@ -61,12 +61,18 @@ pub(super) struct FileLog<'a> {
 }
 
 impl<'a> FileLog<'a> {
-    pub(super) fn new(options: CheckOptions, sink: &'a mut dyn Sink) -> Self {
+    /// A file behind those of which something is known.
+    pub(super) fn new(
+        options: CheckOptions,
+        exchanges: &'a mut Exchanges,
+        seen: &'a mut SeenHistories,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
         Self {
             options,
             output: FindingOutput::new(sink),
-            exchanges: Exchanges::new(options.api),
-            seen: SeenHistories::default(),
+            exchanges,
+            seen,
             request_form: None,
             events: EventLog::new(options.profile),
             threads: BTreeMap::new(),

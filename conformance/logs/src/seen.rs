@@ -13,6 +13,8 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 const SHORTEST: usize = 1 << 10;
 /// How many histories are known at most that begin in the same way; others are read again.
 const MOST_ALIKE: usize = 4096;
+/// How many elements all known histories may have; then all are read again.
+const MOST_ELEMENTS: usize = 1 << 22;
 /// So many bytes at the end of a list tell nearly all of them apart.
 const END: usize = 64;
 
@@ -36,7 +38,11 @@ type Landmark = (usize, u128);
 
 /// The lists of all conversations.
 #[derive(Default)]
-pub(super) struct SeenHistories(HashMap<Landmark, Vec<SeenHistory>>);
+pub(super) struct SeenHistories {
+    known: HashMap<Landmark, Vec<SeenHistory>>,
+    /// How many elements they have.
+    elements: usize,
+}
 
 /// A record without what was judged already.
 pub(super) struct ShortRecord<'r> {
@@ -54,7 +60,7 @@ pub(super) struct ShortRecord<'r> {
 impl SeenHistories {
     /// Leaves out of a record the known history that its list begins with; that history is taken out.
     pub(super) fn shorten<'r>(&mut self, record: &'r [u8]) -> Option<ShortRecord<'r>> {
-        if self.0.is_empty() {
+        if self.known.is_empty() {
             return None;
         }
         let start = list(record)?;
@@ -87,7 +93,7 @@ impl SeenHistories {
         let mut list = HashedList::new(content);
         let mut longest = None;
         while let Some(landmark) = list.next_landmark() {
-            for (position, seen) in self.0.get(&landmark).into_iter().flatten().enumerate() {
+            for (position, seen) in self.known.get(&landmark).into_iter().flatten().enumerate() {
                 let behind = content.get(seen.length..).unwrap_or_default().trim_ascii_start();
                 if matches!(behind.first(), Some(b',' | b']'))
                     && end_of(content, seen.length) == seen.end
@@ -102,11 +108,12 @@ impl SeenHistories {
             }
         }
         let (landmark, position, list) = longest?;
-        let alike = self.0.get_mut(&landmark)?;
+        let alike = self.known.get_mut(&landmark)?;
         let seen = alike.swap_remove(position);
         if alike.is_empty() {
-            self.0.remove(&landmark);
+            self.known.remove(&landmark);
         }
+        self.elements -= seen.judged.elements;
         Some((seen, list))
     }
 
@@ -144,8 +151,12 @@ impl SeenHistories {
     }
 
     fn insert(&mut self, seen: SeenHistory) {
-        let alike = self.0.entry(seen.landmark).or_default();
+        if self.elements > MOST_ELEMENTS {
+            *self = Self::default();
+        }
+        let alike = self.known.entry(seen.landmark).or_default();
         if alike.len() < MOST_ALIKE {
+            self.elements += seen.judged.elements;
             alike.push(seen);
         }
     }
@@ -251,6 +262,7 @@ fn elements_of(content: &[u8], known: usize) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchanges::Exchanges;
     use crate::finding::Report;
     use crate::log::FileLog;
     use crate::options::CheckOptions;
@@ -271,7 +283,8 @@ mod tests {
             }
         }
         let mut report = Report::default();
-        let mut log = FileLog::new(CheckOptions::default(), &mut report);
+        let (mut exchanges, mut seen) = (Exchanges::new(None), SeenHistories::default());
+        let mut log = FileLog::new(CheckOptions::default(), &mut exchanges, &mut seen, &mut report);
         log.records(Records::new(Box::new(text.as_bytes())))?;
         let parsed = log.parsed;
         assert_eq!(log.end(Ok(()), None)?.judged, [("request", conversations * requests)]);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::path::Path;
 use std::{fs, io};
-use threadspec_logs::{CheckOptions, Report, check_bytes};
+use threadspec_logs::{CheckOptions, LogFiles, Report, check_bytes};
 
 /// A small generator, the same in every run.
 struct Random(u64);
@@ -144,4 +144,71 @@ fn records_in_an_envelope_have_lines() {
     let found: Vec<_> = report.findings.iter().map(|found| (found.rule, found.place.line)).collect();
     let begin = pretty.lines().take(line).enumerate().filter(|(_, line)| *line == "    {").last().map(|(at, _)| at + 1);
     assert_eq!(found, [("OAI-CHAT-ORPHAN", begin)], "{pretty}");
+}
+
+/// What is found in files one behind the other.
+fn in_files(files: &[&[Value]]) -> Vec<(usize, &'static str, String)> {
+    let mut log = LogFiles::new(&CheckOptions::default());
+    let mut found = Vec::new();
+    for (number, records) in files.iter().enumerate() {
+        let text = records.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        let mut report = Report::default();
+        let summary = log.check(&format!("{number}.jsonl"), text.as_bytes(), &mut report);
+        assert_eq!(summary.map(|summary| summary.judged).ok(), Some(vec![("request", records.len())]));
+        found.extend(report.findings.into_iter().map(|one| (number, one.rule, one.to_string())));
+    }
+    found
+}
+
+/// The first requests of a run, each with its answer, which makes a call.
+fn run(name: &str, requests: usize) -> Vec<Value> {
+    let call = |number: usize| json!({"id": format!("{name}{number}"), "type": "function", "function": {"name": "look", "arguments": format!("{{\"at\": {number}}}")}});
+    let said = |number: usize| json!({"role": "assistant", "content": null, "tool_calls": [call(number)]});
+    let mut messages = vec![json!({"role": "user", "content": "What is new?"})];
+    let mut log = Vec::new();
+    for number in 0..requests {
+        let answer = json!({"choices": [{"message": said(number), "finish_reason": "tool_calls"}]});
+        log.push(json!({"request": {"model": "gpt-4.1", "messages": messages}, "response": answer}));
+        messages.push(said(number));
+        messages.push(
+            json!({"role": "tool", "tool_call_id": format!("{name}{number}"), "content": format!("Found {name}")}),
+        );
+    }
+    log
+}
+
+#[test]
+fn a_conversation_goes_on_from_file_to_file() {
+    let right = run("a", 6);
+    assert_eq!(in_files(&[&right[..2], &right[2..3], &right[3..]]), []);
+    assert_eq!(in_files(&[&right[3..], &right[..3]]), [], "the newest file first");
+
+    let mut changed = right.clone();
+    changed[4]["request"]["messages"][2]["content"] = json!("Lost");
+    let found = in_files(&[&changed[..3], &changed[3..4], &changed[4..5]]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].0 == 2 && found[0].2.contains("goes on from request 1 of 1.jsonl"), "{found:?}");
+
+    let mut lost = right.clone();
+    lost[4]["request"]["messages"][7] = json!({"role": "assistant", "content": "Nothing."});
+    lost[4]["request"]["messages"][8] = json!({"role": "user", "content": "Look again!"});
+    let found = in_files(&[&lost[..3], &lost[3..4], &lost[4..5]]);
+    assert_eq!(found.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(), [(2, "LOG-CALL-LOST")], "{found:?}");
+    assert!(found[0].2.contains("the answer to request 1 of 1.jsonl calls `look`"), "{found:?}");
+}
+
+#[test]
+fn runs_that_begin_alike_are_no_parts_of_one_log() {
+    let (one, mut other) = (run("a", 4), run("b", 4));
+    assert_eq!(in_files(&[&one, &other, &one[3..], &other[3..]]), []);
+    // What another run has called, this one has lost all the same.
+    other[2]["request"]["messages"][3] = json!({"role": "assistant", "content": "Nothing."});
+    other[2]["request"]["messages"][4] = json!({"role": "user", "content": "Look again!"});
+    let (alone, behind) = (in_files(&[&other[1..3]]), in_files(&[&one, &other[1..3]]));
+    assert_eq!(alone.iter().map(|one| one.1).collect::<Vec<_>>(), ["LOG-CALL-LOST"]);
+    assert_eq!(behind.iter().map(|one| one.1).collect::<Vec<_>>(), ["LOG-CALL-LOST"]);
+    // A fault is told in each file that has it.
+    let orphan = json!({"model": "gpt-4.1", "messages": [{"role": "tool", "tool_call_id": "x", "content": "4"}]});
+    let found = in_files(&[std::slice::from_ref(&orphan), std::slice::from_ref(&orphan)]);
+    assert_eq!(found.iter().map(|one| one.0).collect::<Vec<_>>(), [0, 1]);
 }

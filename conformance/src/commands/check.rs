@@ -8,7 +8,7 @@ use super::Stop;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use follow::{Beginnings, GrowingFile};
-use inputs::Inputs;
+use inputs::{Inputs, are_of_one_log};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use strum::VariantNames;
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_judge::text::visible;
-use threadspec_logs::{CheckOptions, Finding, Sink};
+use threadspec_logs::{CheckOptions, Finding, LogFiles, Sink};
 use threadspec_report::findings::{self, CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
 use threadspec_runner::{Exit, files, interrupt};
@@ -87,8 +87,13 @@ impl Check {
             self.tell_unread(&file);
             record.files.push(file);
         }
-        for path in files {
-            let file = self.check(&path);
+        let options = CheckOptions { profile: self.profile, api: self.api };
+        let mut log = LogFiles::new(&options);
+        for (position, path) in files.iter().enumerate() {
+            if position.checked_sub(1).is_none_or(|before| !are_of_one_log(&files[before], path)) {
+                log = LogFiles::new(&options);
+            }
+            let file = self.check(path, &mut log);
             record.interrupted = interrupt::requested();
             if !record.interrupted {
                 self.tell_unread(&file);
@@ -114,14 +119,13 @@ impl Check {
         }
     }
 
-    fn check(&self, path: &Path) -> CheckedFile {
+    fn check(&self, path: &Path, log: &mut LogFiles) -> CheckedFile {
         let name = path.display().to_string();
         let mut teller = Teller::new(&name, self.format);
-        let options = CheckOptions { profile: self.profile, api: self.api };
         let summary = match self.open(path, &mut teller) {
             // Its pages are looked up where they stand.
-            Ok(None) => threadspec_logs::check_file(path, &options, &mut teller),
-            Ok(Some(input)) => threadspec_logs::check(input, &options, &mut teller),
+            Ok(None) => log.check_file(path, &mut teller),
+            Ok(Some(input)) => log.check(&name, input, &mut teller),
             Err(error) => Err(error),
         };
         let mut file = CheckedFile { name: name.clone(), ..CheckedFile::default() };

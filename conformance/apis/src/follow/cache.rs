@@ -109,6 +109,8 @@ pub struct Lineage {
     pub parent: Option<usize>,
     /// Where the prompt cache was lost, if it was.
     pub loss: Option<Loss>,
+    /// How many pieces of it an earlier request had, all of whose pieces they are.
+    pub extended: usize,
 }
 
 /// Where a request stops being an extension of the one that it goes on from.
@@ -180,11 +182,11 @@ impl Conversations {
         let begun = parent.map_or(0, |parent| parent.length);
         let explained = usize::from(parent.is_some());
         let now = EarlierRequest { number, key, pieces, replies };
-        let mut relation = Lineage { parent: parent.map(|parent| parent.number), loss: None };
+        let mut relation = Lineage { parent: parent.map(|parent| parent.number), loss: None, extended: begun };
         if replies_behind(&now.pieces, begun) > explained
             && let Some(before) = self.continued(&now, begun)
         {
-            relation = Lineage { parent: Some(before.number), loss: Some(self.loss(before, &now)) };
+            relation = Lineage { parent: Some(before.number), loss: Some(self.loss(before, &now)), ..relation };
         }
         self.whole.insert(whole, Whole { number, length: now.pieces.len() });
         self.order.push_back((whole, number));

@@ -3,6 +3,7 @@
 use glob::MatchOptions;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use threadspec_logs::by_numbers;
 use threadspec_runner::files;
 use walkdir::{DirEntry, WalkDir};
 
@@ -41,7 +42,8 @@ impl Inputs {
         // A link to a file is a file; one to a folder may lead anywhere, also back.
         let is_file =
             |entry: &DirEntry| entry.file_type().is_file() || entry.path_is_symlink() && entry.path().is_file();
-        let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
+        let numbers = |entry: &DirEntry| by_numbers(&entry.file_name().to_string_lossy());
+        let entries = WalkDir::new(folder).sort_by_key(numbers).into_iter();
         let known = self.files.len() + self.unread.len();
         for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {
             match entry {
@@ -76,6 +78,7 @@ impl Inputs {
         if found.is_empty() {
             refuse(argument, "no file matches this pattern".to_owned());
         }
+        found.sort_by_cached_key(|path| by_numbers(&path.to_string_lossy()));
         for path in found {
             if path.is_dir() {
                 self.add_folder(&path);
@@ -84,6 +87,13 @@ impl Inputs {
             }
         }
     }
+}
+
+/// Whether two files may be parts of one log by their names: in one folder, they differ in numbers only.
+pub(super) fn are_of_one_log(one: &Path, other: &Path) -> bool {
+    let letters =
+        |path: &Path| path.file_name().map(|name| name.to_string_lossy().replace(|c: char| c.is_ascii_digit(), ""));
+    one.parent() == other.parent() && letters(one) == letters(other)
 }
 
 #[cfg(test)]
@@ -118,11 +128,23 @@ mod tests {
         assert_eq!(names(at, &["[x].jsonl"]).0, ["[x].jsonl"]);
         assert_eq!(names(at, &["b.jsonl", "*.jsonl", "deep/../b.jsonl"]).0, ["b.jsonl", "[x].jsonl", "a.jsonl"]);
         assert_eq!(names(at, &["missing.jsonl"]).0, ["missing.jsonl"]);
+        for number in ["2", "10", "1"] {
+            fs::write(at.join(format!("deep/log-{number}")), "")?;
+        }
+        assert_eq!(names(at, &["deep/log*"]).0, ["deep/log-1", "deep/log-2", "deep/log-10"]);
+        assert_eq!(names(at, &["deep"]).0[1..], ["deep/log-1", "deep/log-2", "deep/log-10"]);
         assert_eq!(
             names(at, &["*.xml", "a[", "empty"]),
             (Vec::new(), ["*.xml", "a[", "empty"].map(str::to_owned).to_vec())
         );
         Ok(())
+    }
+
+    #[test]
+    fn files_of_one_log_differ_in_numbers() {
+        let are = |one: &str, other: &str| are_of_one_log(Path::new(one), Path::new(other));
+        assert!(are("a/log-2026-11-25.jsonl", "a/log-2026-11-26.jsonl") && are("1.json", "10.json"));
+        assert!(!are("a/1.json", "b/2.json") && !are("clean.json", "fault.json") && !are("log.1", "log"));
     }
 
     #[cfg(unix)]
