@@ -53,7 +53,8 @@ def over_wire(programs, differing):
             yield f"| {one.clause} | {one.adapter} | {one.by_adapter.text} | {one.over_wire.text} | {one.why or 'nobody has said the reason'} |"
         yield ""
     else:
-        yield "By no clause does one door show a fault that the other does not, in the cases that were recorded at both.\n"
+        yield "By no clause of sessions does one door show a fault that the other does not, in the cases that were recorded at both. What a provider"
+        yield "alone refuses, and what the tools are declared as, only the wire shows.\n"
 
 
 def broken(column, clause):
