@@ -90,6 +90,7 @@ def write(path, conversations, size):
 DUCKDB = """
 import duckdb, sys, time
 connection = duckdb.connect(config={"threads": 1})
+connection.execute("SET enable_progress_bar = false")
 start = time.process_time()
 connection.execute("SELECT sum(length(json::VARCHAR)) FROM read_json_objects(?, maximum_object_size=100000000)", [sys.argv[1]]).fetchall()
 print(time.process_time() - start)
