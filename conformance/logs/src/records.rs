@@ -84,6 +84,10 @@ impl<'a> Records<'a> {
             self.start = 0;
         }
         let known = self.buffer.len();
+        if known > WINDOW && known + PIECE > self.buffer.capacity() {
+            // Grown by doubling, it would take twice what the longest record has.
+            self.buffer.reserve_exact(WINDOW);
+        }
         // One read, not a whole step: what comes from somebody who is still writing is judged at once.
         self.buffer.resize(known + PIECE, 0);
         let read = loop {
