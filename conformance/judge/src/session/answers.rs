@@ -8,7 +8,7 @@ use super::thread::{CallFate, JudgedThread};
 use crate::universal::halves::{arrived, arrived_inside};
 use crate::universal::oracle::of_answer;
 use crate::universal::script::CallOutcome;
-use crate::universal::value::{equal, quote_text, read_inside};
+use crate::universal::value::{equal, quote_text, read_inside, text_became};
 use serde_json::Value;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
@@ -258,7 +258,7 @@ impl Judging<'_> {
             return None;
         }
         let id = without_marks(&call.said.id);
-        Some((None, format!("the answer to `{id}`, {}, became {}", quote_text(before), quote_text(now))))
+        Some((None, format!("the answer to `{id}`: {}", text_became(before, Some(now)))))
     }
 
     fn is_result(&self, call: &CallFate<'_>, content: Option<&str>) -> bool {

@@ -7,7 +7,7 @@ use super::thread::JudgedItem;
 use crate::feature::Saves;
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentMessage, Speaker};
-use crate::universal::value::quote_text;
+use crate::universal::value::{quote_text, text_became};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -341,7 +341,7 @@ impl Judging<'_> {
         } else {
             clause::SESSION_SAID_ONCE
         };
-        let what = format!("the text {} became {}", quote_text(said), quote_text(now));
+        let what = format!("the text {}", text_became(said, Some(now)));
         self.thread.items[index].differs = true;
         self.add(clause, format!("{}: {what}", place.at(Some(block.index))));
     }

@@ -3,7 +3,7 @@
 use super::halves::{arrived, arrived_inside};
 use crate::Error;
 use crate::json;
-use crate::text::cut;
+use crate::text::{common_beginning, cut};
 use serde_json::{Map, Number, Value};
 use threadspec::surrogates::{has_marks, mark_surrogates, unmark_surrogates, without_marks};
 
@@ -97,7 +97,7 @@ fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mu
     let mut differ = |kind| {
         let place = if path.is_empty() { String::new() } else { format!("at {path}: ") };
         let kind = if kind == DifferenceKind::Other && holds_odd_name(expected) { DifferenceKind::Name } else { kind };
-        found.push(ValueDifference { kind, what: format!("{place}{} became {}", quote(expected), quote(actual)) });
+        found.push(ValueDifference { kind, what: format!("{place}{}", became(expected, actual)) });
     };
     match (expected, actual) {
         (Value::Number(one), Value::Number(other)) => {
@@ -225,8 +225,32 @@ pub(crate) fn quote_text(text: &str) -> String {
     quote(&Value::from(text))
 }
 
+/// What became of a value, for people: both where they begin to differ, if that is far behind the beginning of a long one.
+pub(crate) fn became(expected: &Value, actual: &Value) -> String {
+    let [one, other] = [expected, actual].map(|value| without_marks(&value.to_string()).into_owned());
+    let same = common_beginning(&one, &other);
+    let equal = one[..same].chars().count();
+    let [one, other] = if equal + CONTEXT <= LONG {
+        [one, other].map(|text| for_people(&text))
+    } else {
+        let left_out = equal - CONTEXT;
+        let around = |text: String| format!("…⟨{left_out} equal⟩…{}", for_people(cut(&text, left_out).1));
+        [one, other].map(around)
+    };
+    format!("{one} became {other}")
+}
+
+/// What became of a text, which may be gone.
+pub(crate) fn text_became(expected: &str, actual: Option<&str>) -> String {
+    became(&Value::from(expected), &Value::from(actual))
+}
+
+/// How many characters are shown of a value.
+const LONG: usize = 120;
+/// How many of them stand before a difference.
+const CONTEXT: usize = 30;
+
 fn for_people(text: &str) -> String {
-    const LONG: usize = 120;
     let text = without_marks(text);
     match cut(&text, LONG) {
         (head, "") => head.to_owned(),
@@ -328,6 +352,21 @@ mod tests {
         }
         assert_eq!(kinds(r#"{"__proto__":1,"b":2}"#, "{}", false), [DifferenceKind::Name, DifferenceKind::Name]);
         assert_eq!(kinds(r#"{"k\ud83d":1}"#, "{}", false), [DifferenceKind::Text]);
+    }
+
+    #[test]
+    fn what_differs_is_shown_wherever_it_is() {
+        assert_eq!(text_became("a", None), "\"a\" became null");
+        let long = "é".repeat(200);
+        let shown = text_became(&format!("{long}x"), Some(&format!("{long}y")));
+        let around = |end: char| format!("…⟨171 equal⟩…{}{end}\"", "é".repeat(30));
+        assert_eq!(shown, format!("{} became {}", around('x'), around('y')));
+        // What is missing at the end shows, too.
+        let shown = text_became(&format!("{long} and more"), Some(&long));
+        assert!(shown.contains("é and more\" became …⟨171 equal⟩…") && shown.ends_with("é\""), "{shown}");
+        // The difference is in sight.
+        let shown = text_became(&format!("a{long}"), Some(&format!("b{long}")));
+        assert!(shown.starts_with("\"aé") && shown.contains("… (403 bytes) became \"bé"), "{shown}");
     }
 
     #[test]

@@ -5,7 +5,9 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
 use crate::universal::message::AgentCall;
 use crate::universal::script::CallOutcome;
-use crate::universal::value::{DifferenceKind, ValueDifference, differences, is_odd_name, quote_text, text_difference};
+use crate::universal::value::{
+    DifferenceKind, ValueDifference, differences, is_odd_name, quote_text, text_became, text_difference,
+};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -37,10 +39,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     let mut found = Vec::new();
     let said = response.message.text();
     if let Some(kind) = text_difference(round.content, Some(said)) {
-        found.push(ValueDifference {
-            kind,
-            what: format!("the text {} became {}", quote_text(round.content), quote_text(said)),
-        });
+        found.push(ValueDifference { kind, what: format!("the text {}", text_became(round.content, Some(said))) });
     }
     let sent = response.message.calls.len();
     if sent > round.calls.len() {

@@ -5,7 +5,7 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::message::Placed;
 use crate::universal::script::CallOutcome;
 use crate::universal::value::{
-    DifferenceKind, ValueDifference, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
+    DifferenceKind, ValueDifference, became, differences, is_odd_name, quote, read_inside, text_became, text_difference,
 };
 use serde_json::Value;
 use threadspec::surrogates::without_marks;
@@ -103,8 +103,7 @@ pub(crate) fn of_answer(
     let other = |what: String| vec![ValueDifference { kind: DifferenceKind::Other, what }];
     if let Value::String(text) = result {
         let Some(kind) = text_difference(text, content) else { return Vec::new() };
-        let became = content.map_or("null".to_owned(), quote_text);
-        return vec![ValueDifference { kind, what: format!("the result {} became {became}", quote_text(text)) }];
+        return vec![ValueDifference { kind, what: format!("the result {}", text_became(text, content)) }];
     }
     let Some(content) = content else {
         return other(format!("the result {} became a message without content", quote(result)));
@@ -112,7 +111,7 @@ pub(crate) fn of_answer(
     match read_inside(content) {
         // What a language writes for a number that it cannot hold is not JSON.
         Err(_) if has_huge_numbers => Vec::new(),
-        Err(_) => other(format!("the result {} became {}, which is no JSON text", quote(result), quote_text(content))),
+        Err(_) => other(format!("the result {}, which is no JSON text", became(result, &content.into()))),
         Ok(value) => differences(result, &value, exact),
     }
 }

@@ -3,7 +3,7 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::message::{AgentMessage, Conversation, Placed, Speaker};
-use crate::universal::value::{DifferenceKind, ValueDifference, differences, quote, quote_text, text_difference};
+use crate::universal::value::{DifferenceKind, ValueDifference, differences, quote, text_became, text_difference};
 use crate::universal::{halves, systems, valid};
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -60,8 +60,7 @@ fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findi
     if let (Some(content), Some(kind)) =
         (&one.content, one.content.as_ref().and_then(|text| text_difference(text, actual)))
     {
-        let became = actual.map_or("null".to_owned(), quote_text);
-        found.push(ValueDifference { kind, what: format!("the text {} became {became}", quote_text(content)) });
+        found.push(ValueDifference { kind, what: format!("the text {}", text_became(content, actual)) });
     }
     let same = |one: &Option<String>, other: &Option<String>| match (one, other) {
         (Some(one), Some(other)) => halves::arrived(one, other),
