@@ -56,7 +56,7 @@ impl Command {
             Self::Diff(command) => command.execute(),
             Self::Explain(command) => command.execute(),
             Self::Init(command) => command.execute(),
-            Self::Completions(command) => command.execute(Arguments::command()),
+            Self::Completions(command) => command.execute(arguments()),
             Self::Serve(command) => command.execute(),
             Self::List(command) => command.execute(),
             Self::Show(command) => command.execute(),
@@ -68,6 +68,11 @@ impl Command {
             Self::Messages(command) => command.execute(),
         }
     }
+}
+
+/// The whole command line, for whoever describes it.
+pub(crate) fn arguments() -> clap::Command {
+    Arguments::command()
 }
 
 /// The hint to print when the command of a testee is given without `--` before it.

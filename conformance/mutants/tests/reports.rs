@@ -52,6 +52,42 @@ fn a_run_file_says_what_the_terminal_says() -> io::Result<()> {
     Ok(())
 }
 
+/// A failed case is charged to one clause, and each report counts it there.
+#[test]
+fn every_report_charges_the_same_clauses() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    for (bug, profile) in [("tool-results-dropped", "literal"), ("results-in-pythons-notation", "universal")] {
+        let reports = ["--report", "json=run.json", "--report", "junit=j.xml", "--report", "html=r.html"];
+        let some = if profile == "literal" { &SOME[..] } else { &["--filter", "agent/results/*"] };
+        let testee = ["--", env!("CARGO_BIN_EXE_threadspec-mutants"), "serve", "--bug", bug];
+        let (_, said) = threadspec(
+            folder.path(),
+            &[&["verify", "--strict", "--profile", profile], some, &reports, &testee].concat(),
+        )?;
+        let run = read(folder.path(), "run.json")?;
+        assert_follows_the_schema(&run);
+        let table = run["summary"]["clauses"].as_array().expect("a table");
+        let failed = |row: &Value| row["failed"].as_u64().unwrap_or_default();
+        let all: u64 = table.iter().map(failed).sum();
+        assert_eq!(Some(all), run["summary"]["verdicts"]["fail"].as_u64(), "{run}");
+        let [junit, html] = ["j.xml", "r.html"].map(|name| fs::read_to_string(folder.path().join(name)));
+        let (junit, html) = (junit?, html?);
+        let line = said.lines().find(|line| line.starts_with("  clauses ")).expect("a line of clauses");
+        for row in table.iter().filter(|row| failed(row) > 0) {
+            let (clause, count) = (row["clause"].as_str().expect("a name"), failed(row));
+            let judged = count + row["passed"].as_u64().unwrap_or_default();
+            assert!(line.contains(&format!(" {clause} {count}")), "{clause}: {line}");
+            let charged = format!("message=\"{clause}: ");
+            assert_eq!(junit.matches(&charged).count() as u64, count, "{clause}");
+            let cell =
+                html.split_once(&format!("<a href=\"#clause/{clause}\">{clause}</a></th>")).map(|(_, rest)| rest);
+            let cell = cell.and_then(|rest| rest.split("</td>").next()).unwrap_or_default();
+            assert!(cell.contains(&format!(" {count} of {judged}")), "{clause}: {cell}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn a_transcript_is_judged_like_the_testee_itself() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
@@ -215,7 +251,7 @@ fn reports_say_what_a_run_leaves_open() -> io::Result<()> {
     let read = |name: &str| fs::read_to_string(folder.path().join(name));
     for (file, limits) in [
         ("run.md", &["shard 1\\/1", "only the cases escape\\/five\\*"][..]),
-        ("run.html", &["shard 1&#x2f;1", "only the cases escape&#x2f;five*", "other profile", "not chosen"]),
+        ("run.html", &["shard 1/1", "only the cases escape/five*"]),
         ("run.json", &[", in part"]),
     ] {
         let text = read(file)?;

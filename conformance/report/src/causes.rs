@@ -1,10 +1,11 @@
 //! Groups failures by cause, so that a fault that fails many cases is read once.
 //!
-//! Each failure has a set of signs: a replaced piece of text, another kind of value at some place, a message. The sign that
-//! most failures share is the first cause and takes all of them; the next one is sought among the rest.
+//! Each failure has a set of signs: a replaced piece of text, another kind of value at some place, what was found about the clause that
+//! it is charged to. The sign that most failures share is the first cause and takes all of them; the next one is sought among the rest.
 
-use super::diff;
 use super::record::{CaseRecord, Details};
+use super::{diff, words};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::Chars;
@@ -33,6 +34,8 @@ pub struct Cause {
 pub struct Symptoms<'a> {
     /// How it ended.
     pub verdict: Verdict,
+    /// The clause that it is charged to.
+    pub charged: &'a str,
     /// What happened, in words.
     pub note: &'a str,
     /// Where the output differs from the expected one.
@@ -78,26 +81,30 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
 
 /// Failed cases by cause.
 pub(super) fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
-    let mismatches: Vec<Vec<Mismatch>> =
-        failed.iter().map(|case| case.mismatches.iter().take(1).map(Mismatch::from).collect()).collect();
-    let shown: Vec<Symptoms<'_>> = failed
-        .iter()
-        .zip(&mismatches)
-        .map(|(case, mismatches)| {
-            // A large case is never the clearest.
-            let size = |details: &Details| if details.expand { usize::MAX } else { details.input.len() };
-            let size = case.details.as_ref().map_or(0, size);
-            Symptoms {
-                verdict: case.verdict,
-                note: &case.note,
-                mismatches,
-                size,
-                counts: case.counts,
-                severity: case.severity,
-            }
-        })
-        .collect();
-    causes(&shown)
+    causes(&symptoms(failed, &first_mismatches(failed)))
+}
+
+/// The first difference of each case, if there is one.
+pub(super) fn first_mismatches(failed: &[&CaseRecord]) -> Vec<Vec<Mismatch>> {
+    failed.iter().map(|case| case.mismatches.iter().take(1).map(Mismatch::from).collect()).collect()
+}
+
+/// Failed cases as far as their causes are concerned.
+pub(super) fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Mismatch>]) -> Vec<Symptoms<'a>> {
+    let symptoms = |(case, mismatches): (&&'a CaseRecord, &'a Vec<Mismatch>)| {
+        // A large case is never the clearest.
+        let size = |details: &Details| if details.expand { usize::MAX } else { details.input.len() };
+        Symptoms {
+            verdict: case.verdict,
+            charged: case.charged().unwrap_or_default(),
+            note: &case.note,
+            mismatches,
+            size: case.details.as_ref().map_or(0, size),
+            counts: case.counts,
+            severity: case.severity,
+        }
+    };
+    failed.iter().zip(mismatches).map(symptoms).collect()
 }
 
 /// The failed cases among these, those that hurt most first.
@@ -110,7 +117,7 @@ pub(super) fn by_severity<'a>(
     failed
 }
 
-fn signs(Symptoms { verdict, note, mismatches, .. }: &Symptoms<'_>) -> BTreeSet<String> {
+fn signs(Symptoms { verdict, charged, note, mismatches, .. }: &Symptoms<'_>) -> BTreeSet<String> {
     let name = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
     let signs = match mismatches.first() {
         // Later differences may follow from the first one.
@@ -127,7 +134,7 @@ fn signs(Symptoms { verdict, note, mismatches, .. }: &Symptoms<'_>) -> BTreeSet<
                 format!("{} instead of {}{place}", kind(actual), kind(expected))
             }]
         }
-        None => messages(*verdict, note),
+        None => messages(*verdict, charged, note),
     };
     signs.into_iter().map(|sign| format!("{name}{sign}")).collect()
 }
@@ -179,24 +186,35 @@ fn kind(Side { kind, shown }: &Side) -> String {
 /// With this begins a line that shows what the line above it says.
 const DETAIL: &str = "    ";
 
-/// What was found, a sign each; of a crash and the like, what happened and the last words of its stderr, since the rest is about the case.
-fn messages(verdict: Verdict, note: &str) -> Vec<String> {
+/// What was found about the clause, a sign each, or about others if nothing was; of a crash and the like, what happened and the last words
+/// of its stderr, since the rest is about the case.
+fn messages(verdict: Verdict, charged: &str, note: &str) -> Vec<String> {
     let mut lines = note.lines().filter(|line| !line.trim().is_empty());
     if verdict == Verdict::Fail {
+        let is_own = |line: &&str| words::finding(line, charged).is_some();
+        let own: Vec<String> = lines.clone().filter(is_own).map(message).collect();
         // What is indented shows what the line above says.
-        return lines.filter(|line| !line.starts_with(DETAIL)).map(message).collect();
+        let all = || lines.filter(|line| !line.starts_with(DETAIL)).map(message).collect();
+        return if own.is_empty() { all() } else { own };
     }
     let first = lines.next().unwrap_or_default();
     let last_words = lines.rev().find_map(|line| line.strip_prefix(QUOTED)).unwrap_or_default();
     vec![message(format!("{first} {last_words}").trim_end())]
 }
 
-/// A message without what differs from case to case: numbers, quotations, and JSON.
+/// A message without what differs from case to case: places, numbers, quotations, and JSON.
 fn message(line: &str) -> String {
-    let line = visible(line);
+    let line = visible(without_place(line).as_ref());
     let mut plain = String::new();
     let mut rest = line.chars().peekable();
-    while let Some(c) = rest.next() {
+    while let Some(&c) = rest.peek() {
+        if VALUES.iter().any(|before| plain.ends_with(before)) && !matches!(c, '`' | '"' | '\'' | '[' | '{') {
+            // A number, true, false or null.
+            while rest.next_if(|&c| !c.is_whitespace() && c != ',').is_some() {}
+            plain.push('…');
+            continue;
+        }
+        rest.next();
         match c {
             '`' | '"' => {
                 skip_quotation(&mut rest, c);
@@ -231,6 +249,31 @@ fn message(line: &str) -> String {
     beginning(&plain, LONGEST_NOTE)
 }
 
+/// Behind these words stands a value, which may be a bare word or number.
+const VALUES: [&str; 2] = ["the result ", " became "];
+
+/// A finding without the run, request and message, and the place inside a value, where it was made.
+fn without_place(line: &str) -> Cow<'_, str> {
+    let Some((clause, mut what)) = line.split_once(": ") else { return line.into() };
+    while let Some((place, rest)) = what.split_once(": ")
+        && is_place(place)
+    {
+        what = rest;
+    }
+    format!("{clause}: {what}").into()
+}
+
+fn is_place(text: &str) -> bool {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_part = |part: &str| {
+        part.split_once(' ').is_some_and(|(what, number)| {
+            matches!(what, "run" | "request" | "message") && is_number(number)
+                || what == "at" && number.starts_with('/')
+        })
+    };
+    text.split(", ").all(is_part)
+}
+
 /// Goes behind the end of a quotation; one that is never closed goes to the end.
 fn skip_quotation(rest: &mut Peekable<Chars<'_>>, quote: char) {
     while let Some(c) = rest.next()
@@ -258,7 +301,9 @@ mod tests {
                 // Notes of warnings say so.
                 let counts = !note.starts_with("warning");
                 let severity = note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok());
-                Symptoms { verdict: *verdict, note, mismatches, size: note.len(), counts, severity }
+                // The first finding is the one that counts.
+                let charged = note.split(": ").next().unwrap_or_default();
+                Symptoms { verdict: *verdict, charged, note, mismatches, size: note.len(), counts, severity }
             })
             .collect();
         causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()
@@ -316,21 +361,36 @@ mod tests {
     }
 
     #[test]
-    fn of_several_findings_the_one_that_most_cases_share_is_the_cause() {
+    fn of_several_findings_those_of_the_clause_that_is_charged_are_the_cause() {
         let result = |value: &str| format!("RESULT: request 2: the result {value} became \"1\", which is no JSON text");
         let found = grouped(&[
             (Verdict::Fail, &result("[1, \"]\"]"), Vec::new()),
-            (Verdict::Fail, &format!("START: message 1\n{}", result("{\"a\": [\"\\\"\", {}]}")), Vec::new()),
-            (Verdict::Fail, "START: message 2", Vec::new()),
+            (Verdict::Fail, &format!("START: the system is lost\n{}", result("{\"a\": [\"\\\"\", {}]}")), Vec::new()),
+            (Verdict::Fail, "START: the system is lost", Vec::new()),
             (Verdict::Fail, &result("{}"), Vec::new()),
         ]);
         assert_eq!(
             found,
             [
-                ("RESULT: request N: the result … became …, which is no JSON text".to_owned(), vec![3, 0, 1]),
-                ("START: message N".to_owned(), vec![2]),
+                ("RESULT: the result … became …, which is no JSON text".to_owned(), vec![3, 0]),
+                ("START: the system is lost".to_owned(), vec![2, 1]),
             ]
         );
+    }
+
+    #[test]
+    fn one_fault_is_one_cause_whatever_the_value_and_wherever_it_stands() {
+        let said =
+            |place: &str, value: &str, became: &str| format!("RESULT: {place}: the result {value} became {became}");
+        let notes = [
+            said("request 2, message 3", "null", "\"None\""),
+            said("request 12, message 30", "{\"a\":[1]}", "\"{'a': [1]}\""),
+            said("run 2, request 1, message 4", "-1.5e3", "\"-1500\""),
+            said("request 2, message 3: at /a/0", "true", "false"),
+        ];
+        let found = grouped(&notes.each_ref().map(|note| (Verdict::Fail, &**note, Vec::new())));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].0, "RESULT: the result … became …");
     }
 
     #[test]

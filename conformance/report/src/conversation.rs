@@ -1,11 +1,12 @@
-//! The runs of a session as one conversation: who said what, what was cut, what was pending, and what each request held.
+//! A run, or the runs of a session, as one conversation: who said what, what was cut, what was pending, and what each request held.
 
 use super::words::shortened;
 use serde::Deserialize;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use threadspec_judge::json::plain;
 use threadspec_judge::protocol::{
-    Execution, OpaqueItem, Part, RunReport, SentCall, SessionMessage, SessionOutput, Speaker,
+    Execution, Op, OpaqueItem, Part, RunReport, SentCall, SessionMessage, SessionOutput, Speaker,
 };
 use threadspec_judge::script::{
     Approval, Beginning, Budget, CallWish, OpaqueBlock, ScriptCall, ScriptCompaction, ScriptCut, ScriptRun, ScriptTurn,
@@ -23,7 +24,7 @@ const LINES: usize = 80;
 /// A reply that was not cut off.
 #[derive(Deserialize)]
 struct Replied {
-    ok: serde_json::Value,
+    ok: Value,
 }
 
 /// What a judgement says before it tells of another session, which was sent first.
@@ -62,27 +63,46 @@ impl LineKind {
     }
 }
 
-/// The conversation of a session, with the findings of the note where they belong. Empty if the input is no session, or if the reply has no
-/// output, or was cut off.
-pub(super) fn conversation(input: &str, reply: &str, note: &str) -> Vec<ConversationLine> {
-    let Ok(script) = SessionScript::read(input) else { return Vec::new() };
+/// The conversation of a case, with the findings of the note where they belong. Empty if it has none, if the reply has no output, or if that
+/// was cut off.
+pub(super) fn conversation(op: Op, input: &str, reply: &str, note: &str) -> Vec<ConversationLine> {
     let Ok(Replied { ok: output }) = serde_json::from_str(reply) else { return Vec::new() };
-    let output = SessionOutput::of(output);
-    let reports = output.runs.list();
-    // The reply is that of the other session where only that one is wrong.
-    if reports.is_empty() || note.starts_with(OF_ANOTHER) {
+    // The reply is that of another request where only that one is wrong.
+    if note.starts_with(OF_ANOTHER) {
         return Vec::new();
     }
-    let mut told = ConversationTeller {
-        lines: Vec::new(),
-        note: note.lines().take_while(|line| !line.starts_with(OF_ANOTHER)).collect(),
-        named: HashSet::new(),
-        before: &[],
-    };
+    match op {
+        Op::Session => of_session(input, output, note),
+        Op::Tools => of_run(input, output, note),
+        _ => Vec::new(),
+    }
+}
+
+fn of_session(input: &str, output: Value, note: &str) -> Vec<ConversationLine> {
+    let Ok(script) = SessionScript::read(input) else { return Vec::new() };
+    let output = SessionOutput::of(output);
+    let mut told = ConversationTeller::new(note);
     for (number, run) in script.runs.iter().enumerate() {
-        let Some(report) = reports.get(number).and_then(Part::proper) else { break };
+        let Some(report) = output.runs.list().get(number).and_then(Part::proper) else { break };
         told.run(number, run, report);
     }
+    within(told.lines)
+}
+
+/// A single run is told as the run of a session that begins with its requests.
+fn of_run(input: &str, mut output: Value, note: &str) -> Vec<ConversationLine> {
+    let requests = output.get_mut("requests").map(Value::take).unwrap_or_default();
+    let failure = output.get_mut("failure").map(Value::take).unwrap_or_default();
+    let report = SessionOutput::of(json!({"runs": [{"requests": requests, "failure": failure}]}));
+    let Some(report) = report.runs.list().first().and_then(Part::proper) else { return Vec::new() };
+    let model = serde_json::from_str::<Value>(input).ok().and_then(|mut input| Some(input.get_mut("model")?.take()));
+    // What only scripts of single runs can say is not told.
+    let script = json!({"runs": [{"resume": true, "model": model.unwrap_or_else(|| json!([]))}]}).to_string();
+    let turns = SessionScript::read(&script).ok().and_then(|mut script| Some(script.runs.pop()?.turns));
+    let mut told = ConversationTeller::new(note);
+    told.requests("", &turns.unwrap_or_default(), report);
+    told.ending(report);
+    told.findings("");
     within(told.lines)
 }
 
@@ -127,16 +147,21 @@ struct ConversationTeller<'a> {
 }
 
 impl<'a> ConversationTeller<'a> {
+    fn new(note: &'a str) -> Self {
+        let note = note.lines().take_while(|line| !line.starts_with(OF_ANOTHER)).collect();
+        Self { lines: Vec::new(), note, named: HashSet::new(), before: &[] }
+    }
+
     fn add(&mut self, kind: LineKind, text: impl Into<String>) {
         self.lines.push(ConversationLine { kind, text: visible(&text.into()) });
     }
 
-    /// Adds the findings that begin with a place; those of other places may name it, too.
+    /// Adds the findings that begin with a place, or all that are left; those of other places may name it, too.
     fn findings(&mut self, place: &str) {
         for index in 0..self.note.len() {
             let line = self.note[index];
             let Some((clause, what)) = line.split_once(": ") else { continue };
-            let behind = what.strip_prefix(place).map(|rest| rest.chars().next());
+            let behind = what.strip_prefix(place).map(|rest| rest.chars().next().filter(|_| !place.is_empty()));
             let is_here = behind.is_some_and(|next| next.is_none_or(|c| !c.is_ascii_digit()));
             if is_here && self.named.insert(index) {
                 match clause {
@@ -156,13 +181,7 @@ impl<'a> ConversationTeller<'a> {
             };
             self.add(LineKind::Event, format!("the thread is compacted to {budget}"));
         }
-        let requests = report.requests.list();
-        for (index, request) in requests.iter().enumerate() {
-            self.request(&format!("run {}, request {}", number + 1, index + 1), index, request.list());
-            if let Some(turn) = script.turns.get(index) {
-                self.add(LineKind::Event, format!("the model: {}", said(turn)));
-            }
-        }
+        self.requests(&format!("run {}, ", number + 1), &script.turns, report);
         let executed: Vec<String> = report.executed.list().iter().filter_map(Part::proper).map(ran).collect();
         if !executed.is_empty() {
             self.add(LineKind::Event, format!("executed: {}", executed.join(", ")));
@@ -174,15 +193,29 @@ impl<'a> ConversationTeller<'a> {
         if !pending.is_empty() {
             self.add(LineKind::Event, format!("pending: {}", pending.join(", ")));
         }
+        self.ending(report);
+        self.findings(&format!("run {}", number + 1));
+    }
+
+    /// The requests of a run, and what the model answered to each.
+    fn requests(&mut self, run: &str, turns: &[ScriptTurn], report: &'a RunReport) {
+        for (index, request) in report.requests.list().iter().enumerate() {
+            self.request(&format!("{run}request {}", index + 1), index, request.list());
+            if let Some(turn) = turns.get(index) {
+                self.add(LineKind::Event, format!("the model: {}", said(turn)));
+            }
+        }
+    }
+
+    fn ending(&mut self, report: &RunReport) {
         if let Some(words) = report.refused.text() {
             self.add(LineKind::Event, format!("refused: {}", quoted(words)));
-        } else if requests.is_empty() {
+        } else if report.requests.list().is_empty() {
             self.add(LineKind::Event, "no request");
         }
         if let Some(failure) = report.failure.text().filter(|failure| !failure.is_empty()) {
             self.add(LineKind::Event, format!("failure: {}", quoted(failure)));
         }
-        self.findings(&format!("run {}", number + 1));
     }
 
     /// The number of the first message of a request that a finding names.
@@ -306,14 +339,14 @@ fn joined(text: Option<&str>, calls: impl Iterator<Item = String>, kinds: &[&str
     if parts.is_empty() { "\"\"".to_owned() } else { parts.join(" ") }
 }
 
-fn with(args: Option<serde_json::Value>) -> String {
+fn with(args: Option<Value>) -> String {
     match args {
         Some(args) if args.as_object().is_none_or(|args| !args.is_empty()) => format!(" {}", of_json(&args)),
         _ => String::new(),
     }
 }
 
-fn of_json(value: &serde_json::Value) -> String {
+fn of_json(value: &Value) -> String {
     shortened(&value.to_string(), LONGEST_TEXT)
 }
 
@@ -326,7 +359,6 @@ fn ran(execution: &Execution) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn runs_are_told_as_one_conversation() {
@@ -345,7 +377,7 @@ mod tests {
         ]}});
         let note = "SESSION-ANSWERED: run 2, request 1, message 2: the call `b` is not answered\n\
                     SESSION-CUT: run 3 is stuck\nSESSION-ONCE: run 3: `b` of run 1 runs again\nnote: run 2: odd\nelse";
-        let lines = conversation(&input.to_string(), &output.to_string(), note);
+        let lines = conversation(Op::Session, &input.to_string(), &output.to_string(), note);
         let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(
             texts,
@@ -373,8 +405,41 @@ mod tests {
             ]
         );
         let of_another = format!("{OF_ANOTHER}1 of the 1 that are sent first, SESSION-CUT is broken\n{note}");
-        assert_eq!(conversation(&input.to_string(), &output.to_string(), &of_another), []);
-        assert_eq!(conversation("{}", &output.to_string(), ""), []);
-        assert_eq!(conversation(&input.to_string(), "{\"ok\":{\"runs\": [", ""), []);
+        assert_eq!(conversation(Op::Session, &input.to_string(), &output.to_string(), &of_another), []);
+        assert_eq!(conversation(Op::Session, "{}", &output.to_string(), ""), []);
+        assert_eq!(conversation(Op::Session, &input.to_string(), "{\"ok\":{\"runs\": [", ""), []);
+    }
+
+    #[test]
+    fn a_single_run_is_told_with_its_finding_below_the_message() {
+        let input = json!({
+            "messages": [{"type": "human", "content": "Go"}],
+            "model": [{"tool_calls": [{"id": "c1", "name": "look", "args": {"n": 1}}]}, {"content": "Done"}],
+            "tools": {"look": [null]},
+        });
+        let go = json!({"type": "human", "content": "Go"});
+        let calls =
+            json!({"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "look", "args": {"n": 1}}]});
+        let answer = json!({"type": "tool", "tool_call_id": "c1", "content": "None"});
+        let output = json!({"ok": {"requests": [[go], [go, calls, answer]]}});
+        let note =
+            "AGENT-RESULT: request 2, message 3: the result null became \"None\"\nAGENT-END: the list at the end: lost";
+        let lines = conversation(Op::Tools, &input.to_string(), &output.to_string(), note);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "request 1",
+                "1 human: \"Go\"",
+                "the model: calls `c1` look {\"n\":1}",
+                "request 2: message 1 as before, and",
+                "2 ai: calls `c1` look {\"n\":1}",
+                "3 tool `c1`: \"None\"",
+                "✗ AGENT-RESULT: request 2, message 3: the result null became \"None\"",
+                "the model: \"Done\"",
+                "✗ AGENT-END: the list at the end: lost",
+            ]
+        );
+        assert_eq!(conversation(Op::Escape, &input.to_string(), &output.to_string(), note), []);
     }
 }

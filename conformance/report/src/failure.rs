@@ -6,8 +6,7 @@ use super::words::{self, gravity};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
 use std::fmt::Write;
 use threadspec_judge::corpus::{Clause, Corpus, Level, Mismatch, Severity, Sides, lay_out};
-use threadspec_judge::protocol::Op;
-use threadspec_judge::text::{count, visible};
+use threadspec_judge::text::{common_beginning, count, visible};
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::CaseResult;
 
@@ -31,8 +30,10 @@ pub struct Failure<'a> {
     pub evidence: Vec<String>,
     /// Whether it makes the testee not conformant.
     pub counts: bool,
-    /// The clauses that it breaks.
+    /// The clauses that it breaks; of a case, the one that it is charged to.
     pub clauses: Vec<&'a Clause>,
+    /// What else it touches.
+    pub touched: Vec<String>,
     /// Why the case exists.
     pub why: String,
     /// What happened, in words; may be empty.
@@ -41,7 +42,7 @@ pub struct Failure<'a> {
     pub mismatches: Vec<Mismatch>,
     /// How many more mismatches there are.
     pub more: usize,
-    /// The runs of a session, with what is wrong where it belongs.
+    /// The run as a conversation, with what is wrong where it belongs.
     pub conversation: Vec<ConversationLine>,
     /// The input that shows it, as JSON text, if no case has it.
     pub input: Option<String>,
@@ -53,14 +54,23 @@ impl<'a> Failure<'a> {
     /// The failure of a case.
     pub fn of_case(result: &CaseResult<'_>, corpus: &'a Corpus, strict: bool, repeat: String) -> Self {
         let CaseResult { case, judgement } = result;
+        let charge = result.charge();
+        let touched = charge.iter().flat_map(|charge| &charge.touched);
         Self {
+            touched: touched.map(|&clause| clause.to_owned()).collect(),
             verdict: judgement.verdict,
             id: case.id.clone(),
             level: case.level,
             severity: case.severity,
             evidence: case.evidence.clone(),
             counts: result.counts_against(strict),
-            clauses: clauses_of(result).filter_map(|id| corpus.clause(id)).collect(),
+            // A rule of a model API has no text here; the note names it. What did not fail is charged to nothing.
+            clauses: charge
+                .as_ref()
+                .map_or_else(|| case.clauses.iter().map(String::as_str).collect(), |charge| vec![charge.clause])
+                .into_iter()
+                .filter_map(|id| corpus.clause(id))
+                .collect(),
             why: case.why.clone(),
             note: judgement.note.clone(),
             mismatches: judgement.mismatches.clone(),
@@ -87,6 +97,9 @@ impl<'a> Failure<'a> {
     pub fn text(&self) -> String {
         let mut out = self.headline();
         self.clauses.iter().for_each(|clause| out.push_str(&clause_line(clause)));
+        if !self.touched.is_empty() {
+            let _ = writeln!(out, "  touched: {}", self.touched.join(", "));
+        }
         let _ = writeln!(out, "  why: {}", visible(&self.why));
         out.push_str(&severity_line(self.severity, &self.evidence));
         for line in self.note.lines() {
@@ -121,18 +134,13 @@ impl<'a> Failure<'a> {
     }
 }
 
-/// The conversation of a failed case of op `session`.
+/// The conversation of a failed case.
 fn conversation_of(CaseResult { case, judgement }: &CaseResult<'_>) -> Vec<ConversationLine> {
     match &judgement.actual {
-        Some(actual) if case.op == Op::Session => conversation(case.input(), actual, &judgement.note),
+        // Differences from an expected output say more where there is one.
+        Some(actual) if judgement.mismatches.is_empty() => conversation(case.op, case.input(), actual, &judgement.note),
         _ => Vec::new(),
     }
-}
-
-/// The clauses of a case, and those that it breaks beyond them.
-fn clauses_of<'a>(CaseResult { case, judgement }: &'a CaseResult<'_>) -> impl Iterator<Item = &'a str> {
-    let own = case.clauses.iter().map(String::as_str);
-    own.chain(judgement.broken.iter().copied().filter(|broken| !case.clauses.iter().any(|own| own == broken)))
 }
 
 /// A clause with its text.
@@ -155,6 +163,10 @@ fn difference(mismatch: &Mismatch) -> String {
     }
     let [expected, actual] = match &mismatch.sides {
         Sides::Texts { expected, actual } => diff::texts(expected, actual),
+        // Two equal beginnings say nothing.
+        Sides::Values { expected, actual } if common_beginning(&expected.shown, &actual.shown) >= LONGEST_VALUE => {
+            diff::texts(&expected.shown, &actual.shown)
+        }
         Sides::Values { expected, actual } => {
             [styled(GOOD, shortened(&expected.shown)), styled(BAD, shortened(&actual.shown))]
         }

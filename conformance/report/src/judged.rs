@@ -1,7 +1,8 @@
 //! How much of a profile a run has judged: what is unsupported, not chosen or not run is not judged.
 
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::verdict::Verdict;
@@ -48,6 +49,17 @@ impl Judged {
     pub(super) fn is_all(self) -> bool {
         self.cases == self.of_cases
     }
+}
+
+/// Unsupported cases by their reasons, the reason of the most cases first. Each case is given as its reason and its id.
+pub fn reasons<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<(&'a str, Vec<&'a str>)> {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (reason, id) in cases {
+        reasons.entry(if reason.is_empty() { "no reason is given" } else { reason }).or_default().push(id);
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, ids)| Reverse(ids.len()));
+    reasons
 }
 
 impl fmt::Display for Judged {

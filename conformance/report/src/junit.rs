@@ -64,26 +64,31 @@ fn case(case: &CaseRecord) -> Value {
         Verdict::Crash | Verdict::Timeout | Verdict::Garbage => "error",
         _ => "failure",
     };
-    let mut text = vec![format!("{} ({})", case.clauses.join(", "), case.gravity())];
+    let mut text = vec![format!("{} ({})", case.charged().unwrap_or_default(), case.gravity())];
+    text.extend((!case.touched.is_empty()).then(|| format!("touched: {}", case.touched.join(", "))));
     text.extend(case.details.iter().map(|details| format!("why: {}", visible(&details.why))));
     text.push(lines(&case.note));
     text.extend(case.details.iter().flat_map(|details| details.rules.iter().map(words::rule_line)));
     for mismatch in case.mismatches.iter().take(MISMATCHES) {
-        let [at, expected, actual] = [&mismatch.path, &mismatch.expected, &mismatch.actual].map(|side| shortened(side));
-        text.push(format!("at {at}\n  expected  {expected}\n  actual    {actual}"));
+        let [expected, actual] = mismatch.sides();
+        text.push(format!("at {}\n  expected  {expected}\n  actual    {actual}", shortened(&mismatch.path)));
     }
     let more = case.more_mismatches + case.mismatches.len().saturating_sub(MISMATCHES);
     text.extend((more > 0).then(|| format!("… and {}", count(more, "more difference"))));
     text.extend(case.details.iter().map(|details| format!("repeat: {}", visible(&details.repeat))));
     text.retain(|line| !line.is_empty());
     let text = if kind.is_empty() { String::new() } else { text.join("\n") };
-    let first = case.note.lines().next().map(shortened);
+    let first = Some(case.finding()).filter(|found| !found.is_empty());
+    let message = case.failed().then(|| match case.verdict {
+        Verdict::Fail => case.finding(),
+        other => format!("{other}: {}", case.finding()),
+    });
     let reason = if case.is_excused() {
         Some(format!("{}, does not count: {}", case.gravity(), first.unwrap_or_default()))
     } else {
         first
     };
-    context! { name, reason, class => topic.replace('/', "."), kind, type => case.verdict.to_string(), text }
+    context! { name, reason, message, class => topic.replace('/', "."), kind, type => case.verdict.to_string(), text }
 }
 
 fn lines(text: &str) -> String {

@@ -10,13 +10,15 @@
 //! | module | what it is |
 //! |---|---|
 //! | `error` | what is wrong with run files, and with what is asked for |
-//! | `record` | the canonical run file, from which every report is made |
+//! | `record`, `mismatch` | the canonical run file, from which every report is made |
 //! | `merge` | one run from its shards |
 //! | `comparison` | two runs, an earlier and a later one |
 //! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
+//! | `tally` | what it shows of each clause |
+//! | `worst` | what to mend first, in a sentence |
 //! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `causes`, `diff` | one failure, failures by cause, and how two texts differ |
-//! | `conversation` | the runs of a session, as who said what |
+//! | `conversation` | a run, or the runs of a session, as who said what |
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and writing them to files |
 //! | `badge`, `html`, `junit`, `markdown` | one form each |
@@ -40,13 +42,16 @@ mod judged;
 mod junit;
 mod markdown;
 mod merge;
+mod mismatch;
 mod output;
 mod pages;
 mod record;
 mod sessions;
 mod summary;
+mod tally;
 pub mod terminal;
 mod words;
+mod worst;
 
 pub use case::case;
 pub use causes::{Cause, Symptoms, causes};
@@ -55,9 +60,11 @@ pub use conclusion::Conclusion;
 pub use conversation::{ConversationLine, LineKind};
 pub use error::Error;
 pub use failure::Failure;
-pub use judged::Judged;
+pub use judged::{Judged, reasons};
 pub use merge::merge;
 pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
 pub use sessions::JudgedFeatures;
 pub use summary::Summary;
+pub use tally::ClauseTally;
+pub use worst::worst;

@@ -4,6 +4,7 @@ use super::Conclusion;
 use super::causes::{by_severity, causes_of};
 use super::record::{CaseRecord, RunRecord};
 use super::words::{rule_line, shortened};
+use super::worst::worst_of;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use threadspec_judge::text::count;
@@ -18,6 +19,11 @@ const IDS: usize = 500;
 pub(super) fn markdown(runs: &[RunRecord]) -> String {
     let conclusion = Conclusion::of_all(runs);
     let mut out = format!("## threadspec: {} {conclusion}\n\n", sign(conclusion));
+    for run in runs {
+        if let Some(worst) = worst_of(run) {
+            let _ = writeln!(out, "**{}**: {}\n", escaped(&run.name()), code(&worst));
+        }
+    }
     out += "| implementation | profile | passed | applicable | count against it | warnings | not applicable |\n";
     out += "|---|---|---:|---:|---:|---:|---:|\n";
     for run in runs {
@@ -89,7 +95,7 @@ fn failures(run: &RunRecord) -> String {
     out += "| cases | what they share | clauses | the clearest case |\n|---:|---|---|---|\n";
     for cause in causes.iter().take(CAUSES) {
         let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
-        for clause in cause.members.iter().flat_map(|&index| &failed[index].clauses) {
+        for clause in cause.members.iter().filter_map(|&index| failed[index].charged()) {
             *broken.entry(clause).or_default() += 1;
         }
         let mut broken: Vec<(&str, usize)> = broken.into_iter().collect();
@@ -152,7 +158,7 @@ fn escaped(text: &str) -> String {
 
 /// Text as code, safe in a table, too.
 fn code(text: &str) -> String {
-    let text = shortened(text, 300).replace('|', "\\|");
+    let text = shortened(text, 600).replace('|', "\\|");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
     let space = if longest > 0 || text.starts_with(' ') { " " } else { "" };

@@ -60,14 +60,12 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Erro
         }
         _ => return Err(Error::new(format!("{name}: shards of different runs"))),
     }
-    let mut total = merged.summary.total;
     for shard in shards {
         if shard.corpus != merged.corpus || shard.options.strict != merged.options.strict {
             return Err(Error::new(format!(
                 "{name}: its shards are of different runs: another corpus, or strict and not"
             )));
         }
-        total += shard.summary.total;
         // A testee that did not start has no hello.
         if merged.testee.is_null() {
             merged.testee = shard.testee;
@@ -104,7 +102,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Erro
     merged.cases.sort_by_key(|case| place.get(&*case.id).copied().unwrap_or(usize::MAX));
     merged.options.shard = None;
     merged.against.extend(merged.options.too_many_declined(merged.declined));
-    merged.count(total, corpus);
+    merged.count(corpus);
     // A shard without applicable cases is not conformant by itself, but the merged run may be.
     let only_empty = merged.summary.failures == 0 && merged.summary.applicable > 0 && merged.stopped.is_none();
     if merged.exit_code == Exit::NotConformant && only_empty {

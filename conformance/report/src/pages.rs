@@ -1,6 +1,6 @@
 //! The pages that reports fill in. What they show is escaped by the engine, whatever a testee said.
 
-use minijinja::{Environment, Value};
+use minijinja::{AutoEscape, Environment, Value, escape_formatter};
 
 const TEMPLATES: [(&str, &str); 3] = [
     ("report.html", include_str!("../templates/report.html")),
@@ -17,8 +17,31 @@ const TEMPLATES: [(&str, &str); 3] = [
 pub(super) fn render(name: &str, values: &Value) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if *state.auto_escape() == AutoEscape::Html && !value.is_safe() => {
+            Ok(out.write_str(&escaped(text, true))?)
+        }
+        _ => escape_formatter(out, state, value),
+    });
+    // In text between tags, quotes are themselves: JSON is full of them.
+    environment.add_filter("text", |text: &str| Value::from_safe_string(escaped(text, false)));
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("a template that parses");
     }
     environment.get_template(name).and_then(|template| template.render(values)).expect("a template that fits")
+}
+
+/// Text in which nothing is markup; with `"` escaped it fits an attribute, too.
+fn escaped(text: &str, quotes: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' if quotes => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
 }

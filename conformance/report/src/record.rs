@@ -2,12 +2,14 @@
 //!
 //! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
 
+use super::mismatch::MismatchRecord;
+use super::tally::{ClauseTally, Tallied};
 use super::{Conclusion, Error, Judged, JudgedFeatures, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
-use threadspec_judge::corpus::{Case, Corpus, Level, Mismatch, NOTHING, Severity, Side, SideKind, Sides};
+use threadspec_judge::corpus::{Case, Corpus, Level, Severity};
 use threadspec_judge::json;
 use threadspec_judge::protocol::{Features, Hello, JudgeProfile, Op};
 use threadspec_judge::text::visible;
@@ -92,9 +94,9 @@ fn has_none(features: &Features) -> bool {
 /// The numbers of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// The cases that were chosen, whatever their profile.
+    /// The cases of the profile that were chosen.
     pub total: usize,
-    /// Those of the profile that the testee supports.
+    /// Those of them that the testee supports.
     pub applicable: usize,
     /// Those of them that were put to it.
     pub run: usize,
@@ -107,6 +109,9 @@ pub struct Counts {
     pub(super) excused: usize,
     /// The cases by verdict.
     pub(super) verdicts: BTreeMap<String, usize>,
+    /// What it shows of each clause, in the order of the corpus; run files of earlier versions do not say it.
+    #[serde(default)]
+    pub(super) clauses: Vec<ClauseTally>,
     /// How much of the profile was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
@@ -131,6 +136,12 @@ pub(super) struct CaseRecord {
     pub(super) needs: Features,
     /// The clauses that it tests.
     pub(super) clauses: Vec<String>,
+    /// The clause that it is charged to, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) charged: Option<String>,
+    /// What else it touches, if it failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) touched: Vec<String>,
     /// How binding it is.
     #[serde(with = "by_name")]
     pub(super) level: Level,
@@ -181,22 +192,6 @@ pub(super) struct Details {
     pub(super) repeat: String,
 }
 
-/// One difference from the expected output.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct MismatchRecord {
-    /// Where, as a JSON Pointer; empty for the whole output.
-    pub(super) path: String,
-    /// Whether both sides are texts, to be compared character by character. If not, they are descriptions.
-    pub(super) text: bool,
-    /// What was expected.
-    pub(super) expected: String,
-    /// What was there.
-    pub(super) actual: String,
-    /// What both sides are, if they are no texts; run files of earlier versions do not say it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) kinds: Option<[SideKind; 2]>,
-}
-
 /// Gives the command that repeats a case.
 pub type Repeat<'a> = &'a dyn Fn(&CaseResult<'_>) -> String;
 
@@ -211,8 +206,6 @@ pub struct Circumstances<'a> {
     pub command: &'a [String],
     /// How it was run.
     pub options: RunOptions,
-    /// The cases that were chosen, whatever their profile.
-    pub total: usize,
     /// When it began, and how long it took.
     pub time: (SystemTime, Duration),
     /// What counts against the testee beyond the cases.
@@ -233,8 +226,7 @@ impl Counts {
 impl RunRecord {
     /// The record of a run.
     pub fn new(run: &Run<'_>, about: Circumstances<'_>, repeat: Repeat<'_>) -> Self {
-        let Circumstances { corpus, hello, command, options, total, time: (began, took), against, out_of_date, code } =
-            about;
+        let Circumstances { corpus, hello, command, options, time: (began, took), against, out_of_date, code } = about;
         let case = |result: &CaseResult<'_>| CaseRecord::new(result, &options, repeat);
         let mut record = Self {
             format: VERSION,
@@ -255,7 +247,7 @@ impl RunRecord {
             exit_code: code,
             summary: Counts::default(),
         };
-        record.count(total, corpus);
+        record.count(corpus);
         record
     }
 
@@ -283,14 +275,14 @@ impl RunRecord {
             )));
         }
         // Reports show names as they are, and no corpus has such names.
-        let mut names = runs.iter().flat_map(|run| &run.cases).flat_map(|case| case.clauses.iter().chain([&case.id]));
+        let mut names = runs.iter().flat_map(|run| &run.cases).flat_map(CaseRecord::names);
         let odd = names.find(|name| visible(name) != **name).map(|name| visible(name));
         drop(names);
         odd.map_or(Ok(runs), |name| Err(Error::new(format!("not a run file: it names `{name}`, which no corpus does"))))
     }
 
     /// Counts its cases anew.
-    pub(super) fn count(&mut self, total: usize, corpus: &Corpus) {
+    pub(super) fn count(&mut self, corpus: &Corpus) {
         let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
         for case in &self.cases {
             *verdicts.entry(case.verdict.to_string()).or_default() += 1;
@@ -301,16 +293,22 @@ impl RunRecord {
         let warnings = self.cases.iter().filter(|case| case.is_warning()).count();
         let excused = self.cases.iter().filter(|case| case.is_excused()).count();
         self.summary = Counts {
-            total,
+            total: self.cases.len(),
             applicable,
             run: applicable - count(Verdict::NotRun),
             failures: counting + self.shutdown.len() + self.against.len(),
             warnings,
             excused,
             verdicts,
+            clauses: self.tallies(corpus),
             judged: Some(Judged::of(self.cases.iter().map(|case| (&*case.id, case.verdict)), (corpus, &self.options))),
             sessions: JudgedFeatures::of(self.cases.iter().map(|case| (case.op, case.needs, case.verdict))),
         };
+    }
+
+    /// What it shows of each clause, in the order of the corpus. Run files of earlier versions do not say it, so it is counted.
+    pub(super) fn tallies(&self, corpus: &Corpus) -> Vec<ClauseTally> {
+        ClauseTally::of(self.cases.iter().map(CaseRecord::tallied), corpus)
     }
 
     /// The testee's name, version and language, on one line; its command if it gave no hello.
@@ -389,7 +387,11 @@ impl CaseRecord {
     fn new(result: &CaseResult<'_>, options: &RunOptions, repeat: Repeat<'_>) -> Self {
         let CaseResult { case, judgement } = result;
         let failed = judgement.verdict.is_failure();
+        let charge = result.charge();
+        let touched = charge.iter().flat_map(|charge| &charge.touched);
         Self {
+            charged: charge.as_ref().map(|charge| charge.clause.to_owned()),
+            touched: touched.map(|&clause| clause.to_owned()).collect(),
             id: case.id.clone(),
             hash: case.hash(),
             op: case.op,
@@ -412,6 +414,44 @@ impl CaseRecord {
                 rules: words::rules_in(&judgement.note),
                 repeat: repeat(result),
             }),
+        }
+    }
+
+    /// Everything that reports show as it is.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.clauses.iter().chain(&self.charged).chain(&self.touched).chain([&self.id])
+    }
+
+    /// The clause that it is charged to, if it failed. Run files of earlier versions do not say it.
+    pub(super) fn charged(&self) -> Option<&str> {
+        let charged = self.charged.as_ref().or_else(|| self.clauses.first());
+        charged.filter(|_| self.failed()).map(String::as_str)
+    }
+
+    /// What was found, in a line: about the clause that it is charged to, or else the first difference, or what happened.
+    pub(super) fn finding(&self) -> String {
+        let charged = self.charged().unwrap_or_default();
+        let found = self.note.lines().find_map(|line| words::finding(line, charged));
+        let first = || self.note.lines().next().filter(|line| !line.is_empty()).map(str::to_owned);
+        let different = || {
+            let mismatch = self.mismatches.first()?;
+            let [expected, actual] = mismatch.sides();
+            let place = if mismatch.path.is_empty() { String::new() } else { format!("at {}: ", mismatch.path) };
+            Some(format!("{place}expected {expected}, but it is {actual}"))
+        };
+        let what = found.map(str::to_owned).or_else(different).or_else(first).unwrap_or_default();
+        let clause = if self.failed() && !charged.is_empty() { format!("{charged}: ") } else { String::new() };
+        words::shortened(&format!("{clause}{what}"), 1000)
+    }
+
+    /// What it says of clauses.
+    fn tallied(&self) -> Tallied<'_> {
+        Tallied {
+            clauses: &self.clauses,
+            verdict: self.verdict,
+            charge: self.charged().map(|charged| (charged, self.touched.iter().map(String::as_str).collect())),
+            is_excused: self.is_excused(),
+            severity: self.severity,
         }
     }
 
@@ -439,29 +479,4 @@ impl CaseRecord {
 /// What a case expects, as JSON text on one line.
 pub(super) fn expectation(case: &Case) -> String {
     json::member(case.source(), "expect").unwrap_or_default()
-}
-
-impl From<&Mismatch> for MismatchRecord {
-    fn from(Mismatch { path, sides }: &Mismatch) -> Self {
-        let kinds = match sides {
-            Sides::Texts { .. } => None,
-            Sides::Values { expected, actual } => Some([expected, actual].map(|side| side.kind.clone())),
-        };
-        let [expected, actual] = sides.shown().map(str::to_owned);
-        Self { path: path.clone(), text: kinds.is_none(), expected, actual, kinds }
-    }
-}
-
-impl From<&MismatchRecord> for Mismatch {
-    fn from(MismatchRecord { path, text, expected, actual, kinds }: &MismatchRecord) -> Self {
-        let (expected, actual) = (expected.clone(), actual.clone());
-        let unknown = |shown: &str| if shown.starts_with(NOTHING) { SideKind::Nothing } else { SideKind::Other };
-        let sides = if *text {
-            Sides::Texts { expected, actual }
-        } else {
-            let [one, other] = kinds.clone().unwrap_or_else(|| [unknown(&expected), unknown(&actual)]);
-            Sides::Values { expected: Side { kind: one, shown: expected }, actual: Side { kind: other, shown: actual } }
-        };
-        Self { path: path.clone(), sides }
-    }
 }

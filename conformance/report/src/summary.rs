@@ -1,9 +1,9 @@
 //! The summary of a run: the numbers, and the conclusion.
 
+use super::tally::{ClauseTally, Tallied};
 use super::{Conclusion, Judged, JudgedFeatures};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Op;
@@ -17,9 +17,9 @@ const OUT_OF_DATE: usize = 10;
 /// What a run says about the testee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// The cases that were chosen, whatever their profile.
+    /// The cases of the profile that were chosen.
     total: usize,
-    /// Those of the profile that the testee supports.
+    /// Those of them that the testee supports.
     applicable: usize,
     /// Those of them that were put to it.
     run: usize,
@@ -49,16 +49,16 @@ pub struct Summary {
     sessions: Option<JudgedFeatures>,
     /// The cases that were left out because they take too long for every day.
     left_out: usize,
+    /// What it shows of each clause.
+    clauses: Vec<ClauseTally>,
 }
 
 impl Summary {
-    /// Counts the results of a run, made of the cases of a corpus with these options. `total` cases were chosen, whatever their
-    /// profile; `against` and `out_of_date` are reported as they are.
+    /// Counts the results of a run, made of the cases of a corpus with these options; `against` and `out_of_date` are reported as they are.
     pub fn of(
         run: &Run<'_>,
         corpus: &Corpus,
         options: &RunOptions,
-        total: usize,
         against: &[String],
         out_of_date: &[String],
     ) -> Self {
@@ -74,7 +74,7 @@ impl Summary {
         let judged = run.results.iter().map(|result| (&*result.case.id, result.judgement.verdict));
         let of_profile = corpus.cases.iter().filter(|case| options.fits(case)).map(|case| case.op);
         Self {
-            total,
+            total: run.results.len(),
             applicable,
             run: applicable - number(Verdict::NotRun),
             passed: number(Verdict::Pass) + number(Verdict::UnexpectedPass),
@@ -92,6 +92,7 @@ impl Summary {
                 run.results.iter().map(|result| (result.case.op, result.case.needs, result.judgement.verdict)),
             ),
             left_out,
+            clauses: ClauseTally::of(run.results.iter().map(|result| tallied(result, strict)), corpus),
         }
     }
 
@@ -116,7 +117,7 @@ impl Summary {
             }
         }
         let _ = writeln!(out, "  {:<10} {}", "all", counts(run, None));
-        let broken = broken_clauses(run);
+        let broken = self.broken();
         if !broken.is_empty() {
             let _ = writeln!(out, "  {:<10} {broken}", "clauses");
         }
@@ -201,6 +202,17 @@ impl Summary {
         )
     }
 
+    /// The clauses that failed cases are charged to, those that hurt most first.
+    fn broken(&self) -> String {
+        const SHOWN: usize = 8;
+        let mut broken: Vec<&ClauseTally> = self.clauses.iter().filter(|tally| tally.failed > 0).collect();
+        broken.sort_by_key(|tally| tally.harm());
+        let shown = broken.iter().take(SHOWN).map(|tally| format!("{} {}", tally.clause, tally.failed));
+        let more = broken.len().saturating_sub(SHOWN);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        shown.chain(more).collect::<Vec<_>>().join("  ")
+    }
+
     /// How much of the profile was judged, and which operations were not tested.
     fn scope(&self) -> String {
         let untested: Vec<String> = self.untested.iter().map(ToString::to_string).collect();
@@ -210,20 +222,15 @@ impl Summary {
     }
 }
 
-/// The clauses of the cases that did not pass, those of the most cases first: one fault fails many cases.
-fn broken_clauses(run: &Run<'_>) -> String {
-    const SHOWN: usize = 8;
-    let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
-    for result in run.results.iter().filter(|result| result.judgement.verdict.is_news()) {
-        for clause in result.broken() {
-            *broken.entry(clause).or_default() += 1;
-        }
+/// What a case says of clauses.
+fn tallied<'a>(result: &'a CaseResult<'_>, strict: bool) -> Tallied<'a> {
+    Tallied {
+        clauses: &result.case.clauses,
+        verdict: result.judgement.verdict,
+        charge: result.charge().map(|charge| (charge.clause, charge.touched)),
+        is_excused: result.is_excused(strict),
+        severity: result.case.severity,
     }
-    let mut broken: Vec<_> = broken.into_iter().collect();
-    broken.sort_by_key(|&(_, cases)| Reverse(cases));
-    let shown: Vec<String> = broken.iter().take(SHOWN).map(|(clause, cases)| format!("{clause} {cases}")).collect();
-    let more = broken.len().saturating_sub(SHOWN);
-    shown.join("  ") + &if more > 0 { format!("  and {more} more") } else { String::new() }
 }
 
 fn counts(run: &Run<'_>, op: Option<Op>) -> String {

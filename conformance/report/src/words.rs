@@ -19,6 +19,11 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
+/// What a line of a note finds about a clause.
+pub(super) fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
+    line.strip_prefix(clause)?.strip_prefix(": ")
+}
+
 /// The rules of model APIs that a note names, each with how sure it is.
 pub(super) fn rules_in(note: &str) -> BTreeMap<String, String> {
     let is_of_name = |of: char| of.is_ascii_uppercase() || of.is_ascii_digit() || of == '-';

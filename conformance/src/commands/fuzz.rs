@@ -20,8 +20,6 @@ use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, s
 use threadspec_runner::{Exit, Process, Testee, adopt_orphans, interrupt};
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
-/// How often a line reports the progress where there is no terminal.
-const SAID_EVERY: Duration = Duration::from_secs(10);
 
 /// Compare a program with the reference on generated inputs, or judge it by the properties of any agent
 ///
@@ -195,6 +193,7 @@ impl Fuzz {
             evidence: Vec::new(),
             counts: verdict.counts_against(level, false),
             clauses: vec![clause],
+            touched: Vec::new(),
             why: match settings.profile {
                 JudgeProfile::Universal if *op == Op::Session => {
                     format!("a user can lose this thread, or finds it changed, {times}")
@@ -236,7 +235,7 @@ fn watched(settings: &FuzzOptions, start: Start<'_>) -> FuzzReport {
         let line =
             format!("{}/s  {findings} to look into  {}", rate(progress.coverage.total(), *elapsed), coverage.text());
         bar.set_position(coverage.total());
-        if bar.is_hidden() && *elapsed >= said + SAID_EVERY {
+        if bar.is_hidden() && *elapsed >= said + progress::SAID_EVERY {
             said = *elapsed;
             complain(&format!("{} s: {} cases  {line}", elapsed.as_secs(), coverage.total()));
         }

@@ -89,7 +89,6 @@ impl Judge {
             against: options.too_many_declined(run.declined).into_iter().collect(),
             out_of_date: KnownFailures::out_of_date(&known, by),
             options,
-            total: cases.len(),
             began,
             unwritten,
             repeat: &repeat,

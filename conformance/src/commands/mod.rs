@@ -8,6 +8,7 @@ mod explain_gateway;
 mod explain_rule;
 mod explain_session;
 mod export;
+mod followed;
 mod frameworks;
 mod fuzz;
 mod init;

@@ -8,9 +8,10 @@ use std::time::SystemTime;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Hello;
 use threadspec_judge::text::{count, visible};
+use threadspec_judge::verdict::Verdict;
 use threadspec_report::terminal::{FAINT, STRONG, WARNING, print, styled};
 use threadspec_report::{
-    Cause, Circumstances, Conclusion, Failure, Repeat, RunRecord, Summary, Symptoms, Target, causes,
+    Cause, Circumstances, Conclusion, Failure, Repeat, RunRecord, Summary, Symptoms, Target, causes, reasons, worst,
 };
 use threadspec_runner::{CaseResult, Exit, Run, RunOptions, interrupt};
 
@@ -29,7 +30,7 @@ pub(super) struct Reporting {
     /// Also write a report: json, junit, html, markdown or badge; the path `-` is stdout (repeatable)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = target_parser())]
     report: Vec<Target>,
-    /// Show every failure in full, not the clearest one of each cause
+    /// Show every failure in full, not the clearest one of each cause, and what is unsupported
     #[arg(long)]
     all: bool,
     /// Show this many causes in full, and count the others
@@ -69,8 +70,6 @@ pub(super) struct Finished<'a> {
     /// What is out of date in the file of known failures.
     pub(super) out_of_date: Vec<String>,
     pub(super) options: RunOptions,
-    /// The cases that were chosen, whatever their profile.
-    pub(super) total: usize,
     pub(super) began: SystemTime,
     /// What could not be written so far.
     pub(super) unwritten: Vec<Stop>,
@@ -106,13 +105,12 @@ impl Reporting {
             against,
             out_of_date,
             options,
-            total,
             began,
             mut unwritten,
             repeat,
         } = finished;
         let strict = options.strict;
-        let summary = Summary::of(run, corpus, &options, total, &against, &out_of_date);
+        let summary = Summary::of(run, corpus, &options, &against, &out_of_date);
         let code = if interrupt::requested() {
             Exit::Interrupted
         } else if let Some(why) = &run.not_ready {
@@ -126,8 +124,7 @@ impl Reporting {
         };
         print(&self.failures(run, corpus, strict, repeat));
         let time = (began, began.elapsed().unwrap_or_default());
-        let about =
-            Circumstances { corpus, hello: Some(hello), command, options, total, time, against, out_of_date, code };
+        let about = Circumstances { corpus, hello: Some(hello), command, options, time, against, out_of_date, code };
         unwritten.extend(self.report(run, about, errata, repeat));
         let conclusion = Conclusion::of(code);
         print(&summary.text(run, conclusion, if unwritten.is_empty() { code } else { Exit::Corpus }));
@@ -165,6 +162,7 @@ impl Reporting {
             .iter()
             .map(|result| Symptoms {
                 verdict: result.judgement.verdict,
+                charged: result.charge().map_or("", |charge| charge.clause),
                 note: &result.judgement.note,
                 mismatches: &result.judgement.mismatches,
                 size: if result.case.is_template { usize::MAX } else { result.case.input().len() },
@@ -178,6 +176,10 @@ impl Reporting {
         let in_full = if self.all || causes.len() == 1 { causes.len() } else { counting };
         let (in_full, silent) = causes.split_at(in_full);
         let most = if self.all { usize::MAX } else { self.max_failures };
+        let id = |index: usize| &*failed[index].case.id;
+        // One fault alone is read at once.
+        let first = worst(&shown, &causes, id).filter(|_| causes.len() > 1);
+        let first = first.map(|first| format!("{}\n\n", styled(STRONG, first))).unwrap_or_default();
         let mut out: String = in_full.iter().take(most).map(|cause| self.block(cause, &failure)).collect();
         if out.contains('⟦') {
             let _ = writeln!(out, "{}\n", styled(FAINT, LEGEND));
@@ -186,7 +188,6 @@ impl Reporting {
             let more = count(in_full.len() - most, "more cause");
             let _ = writeln!(out, "… and {more}; --all or --max-failures shows them\n");
         }
-        let id = |index: usize| &*failed[index].case.id;
         let is_excused = |index: usize| failed[index].is_excused(strict);
         let excused = brief(silent, &is_excused, &id, |cases| {
             format!("{} of severity C that failed, and do not count", styled(WARNING, count(cases, "case")))
@@ -194,7 +195,8 @@ impl Reporting {
         let warnings = brief(silent, &|index| !is_excused(index), &id, |cases| {
             format!("{}: `should` cases that failed, and do not count", styled(WARNING, count(cases, "warning")))
         });
-        out + &excused + &warnings
+        let unsupported = if self.all { unsupported(run) } else { String::new() };
+        first + &out + &excused + &warnings + &unsupported
     }
 
     /// The failures of one cause.
@@ -219,6 +221,19 @@ impl Reporting {
         }
         out + "\n"
     }
+}
+
+/// Why cases are unsupported, and which they are.
+fn unsupported(run: &Run<'_>) -> String {
+    let unsupported = run.results.iter().filter(|result| result.judgement.verdict == Verdict::Unsupported);
+    let mut out = String::new();
+    for (reason, ids) in reasons(unsupported.map(|CaseResult { case, judgement }| (&*judgement.note, &*case.id))) {
+        let title = styled(STRONG, format!("{} unsupported", ids.len()));
+        let _ = writeln!(out, "{title}: {}", visible(reason));
+        out.extend(ids.into_iter().map(|id| format!("  {}\n", visible(id))));
+        out.push('\n');
+    }
+    out
 }
 
 /// Failed cases that do not count, of one kind, a line for each cause: those who want to know more ask for it.

@@ -4,7 +4,10 @@ use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+/// How often a line says how far a command is, where no bar is seen.
+pub(super) const SAID_EVERY: Duration = Duration::from_secs(30);
 /// How often a bar is drawn in a second.
 const RATE: u8 = 20;
 /// The columns at the right end that stay free. Terminals write `^C` there; on the next line it would leave the bar behind.

@@ -302,7 +302,6 @@ impl Provider {
             hello: Some(&hello),
             command: &command,
             options: options(self.strict),
-            total: verdict.cases.len(),
             time: (began, began.elapsed().unwrap_or_default()),
             against: verdict.against.clone(),
             out_of_date: Vec::new(),

@@ -1,14 +1,13 @@
 //! `threadspec verify`.
 
+use super::followed::Followed;
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Reporting};
 use super::selection::{CaseFilter, Chosen};
-use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
+use super::{Stop, corpus_and_errata, left_behind, not_writable};
 use crate::over_wire::{ModelServer, OverWire, StreamPieces, Testees};
 use crate::seconds::seconds;
 use crate::through::{self, ThroughOptions};
-use indicatif::ProgressBar;
-use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::env;
 use std::ffi::OsString;
@@ -18,24 +17,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Request, Transport};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Transport};
 use threadspec_judge::text::visible;
-use threadspec_judge::verdict::Judgement;
-use threadspec_judge::verdict::{Outcome, Unready};
+use threadspec_judge::verdict::Unready;
 use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
     CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard,
-    StoredReference, TranscriptHeader, Watch, adopt_orphans, interrupt, run,
+    StoredReference, TranscriptHeader, adopt_orphans, interrupt, run,
 };
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest seed: seeds are short enough to be typed.
 const MOST_SEED: u64 = 1 << 32;
 
+const AFTER_HELP: &str = "\
+Exit codes:
+  0    conformant: nothing counts against the testee
+  1    not conformant, or no case was applicable
+  2    wrong usage
+  3    the testee could not be started, or its handshake failed
+  4    the corpus or the harness is at fault, or output could not be written
+  5    conformant, but the file of known failures is out of date
+  130  interrupted
+
+Examples:
+  threadspec verify -- my-adapter
+  threadspec verify --profile universal --op session -- python3 adapter.py
+  threadspec verify --provider openai-chat -- python3 examples/provider/agent.py
+  threadspec verify --report html=report.html --known-failures known.toml -- my-adapter";
+
 /// Run the corpus against a program, or against the built-in reference
 #[derive(Debug, clap::Args)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, after_long_help = AFTER_HELP)]
 pub(crate) struct Verify {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -179,7 +193,6 @@ impl Verify {
             against: self.against(&run, &hello, &options),
             out_of_date: KnownFailures::out_of_date(&known, by),
             options: options.clone(),
-            total: chosen.cases.len(),
             began,
             unwritten,
             repeat: &|result| self.repeat(result, &options),
@@ -261,7 +274,6 @@ impl Verify {
             hello: None,
             command: &shown(&self.command),
             options: options.clone(),
-            total: chosen.cases.len(),
             time: (began, began.elapsed().unwrap_or_default()),
             against: Vec::new(),
             out_of_date: Vec::new(),
@@ -314,11 +326,6 @@ impl Verify {
     }
 
     fn followed(&self, cases: &[&Case], hello: &Hello, options: &RunOptions) -> Result<Followed, Stop> {
-        let bar = if self.output.quiet {
-            ProgressBar::hidden()
-        } else {
-            progress::bar(Some(cases.len() as u64), "{bar:20} {pos}/{len} {wide_msg}")
-        };
         let mut recorder = None;
         if let Some(path) = &self.transcript {
             let header = TranscriptHeader {
@@ -331,7 +338,7 @@ impl Verify {
             let created = Recorder::create(path, &header).map_err(|error| not_writable(path, &error))?;
             recorder = Some((path.clone(), created));
         }
-        Ok(Followed { bar, ended: HashSet::new(), failed: HashSet::new(), strict: self.strict, recorder })
+        Ok(Followed::new(self.output.quiet, self.strict, cases.len(), recorder))
     }
 
     /// The command that repeats one case alone, with the options of this run; or the whole run, if the case fails only after others.
@@ -388,44 +395,6 @@ pub(super) fn add_terms(options: &RunOptions, words: &mut Vec<String>) {
                 add("--client", &client.to_string());
                 words.extend_from_slice(options);
             }
-        }
-    }
-}
-
-/// Shows how far a run is, and records it.
-struct Followed {
-    bar: ProgressBar,
-    ended: HashSet<String>,
-    failed: HashSet<String>,
-    strict: bool,
-    recorder: Option<(PathBuf, Recorder)>,
-}
-
-impl Followed {
-    fn close(self, shutdown: &[String]) -> Result<(), Stop> {
-        self.bar.finish_and_clear();
-        self.recorder
-            .map_or(Ok(()), |(path, recorder)| recorder.close(shutdown).map_err(|error| not_writable(&path, &error)))
-    }
-}
-
-impl Watch for Followed {
-    fn result(&mut self, case: &Case, judgement: &Judgement) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        if judgement.counts_against(case, self.strict) {
-            self.failed.insert(case.id.clone());
-        }
-        if self.ended.insert(case.id.clone()) {
-            self.bar.inc(1);
-        }
-        self.bar.set_message(format!("{} failed  {}", self.failed.len(), case.id));
-    }
-
-    fn outcome(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
-        if let Some((_, recorder)) = &mut self.recorder {
-            recorder.record(case, step, request, outcome);
         }
     }
 }

@@ -35,13 +35,15 @@ class Finding:
 
     case: dict
     what: str
+    # The framework's choice, if it documents all that the case shows of the clause.
     choice: Choice | None = None
-    # What explains all that the case shows of the clause; `choice` explains what is quoted.
+    # What explains each part of it.
     explained_by: tuple = ()
 
     @property
     def size(self):
-        return len(self.case["input"]), self.case["id"]
+        """What sorts the clearest first: what nobody documents, and of that the smallest."""
+        return self.choice is not None, len(self.case["input"]), self.case["id"]
 
     @property
     def request(self):
@@ -53,29 +55,47 @@ class Finding:
             return None
 
 
+KINDS = ("faults", "contrived", "touched")
+
+
 @dataclass
 class Cell:
-    """What an adapter's run shows about a clause."""
+    """What an adapter's run shows about a clause. A failed case is charged to one clause."""
 
     recommended: bool = False
     passed: int = 0
     unsupported: int = 0
+    # The cases that are charged to it, and those of them that severity C excuses.
     faults: list = field(default_factory=list)
     contrived: list = field(default_factory=list)
-    choices: list = field(default_factory=list)
+    # Those that break it as well, and are charged to another clause.
+    touched: list = field(default_factory=list)
     in_the_way: set = field(default_factory=set)
     repro: Path | None = None
     # Reproductions of other faults of the clause.
     more_repros: list = field(default_factory=list)
 
     @property
+    def found(self):
+        return self.faults + self.contrived
+
+    @property
+    def documented(self):
+        """The faults that the framework documents as its choice."""
+        return [finding for finding in self.faults if finding.choice]
+
+    @property
+    def undocumented(self):
+        return [finding for finding in self.faults if not finding.choice]
+
+    @property
     def state(self):
         if self.faults:
             return "warn" if self.recommended else "fail"
-        if self.choices:
-            return "note"
         if self.contrived:
             return "contrived"
+        if self.touched:
+            return "touched"
         if self.passed:
             return "pass"
         if self.in_the_way:
@@ -87,16 +107,22 @@ class Cell:
         return [*([self.repro] if self.repro else []), *self.more_repros]
 
     @property
+    def mark(self):
+        """What stands beside the number of faults if some are documented as a choice, or all."""
+        documented = len(self.documented)
+        return "" if not documented else " (documented)" if documented == len(self.faults) else f" ({documented} documented)"
+
+    @property
     def text(self):
         blocked = "by " + ", ".join(sorted(short(clause) for clause in self.in_the_way))
-        texts = {"fail": f"FAIL {len(self.faults)}", "warn": f"warn {len(self.faults)}", "note": f"note {len(self.choices)}", "contrived": f"C {len(self.contrived)}", "blocked": blocked, "none": ""}
-        return texts.get(self.state, self.state)
+        numbers = {"fail": f"FAIL {len(self.faults)}{self.mark}", "warn": f"warn {len(self.faults)}{self.mark}", "contrived": f"C {len(self.contrived)}", "touched": f"touched {len(self.touched)}"}
+        return {**numbers, "blocked": blocked, "none": ""}.get(self.state, self.state)
 
 
 def merged(cells):
     """One cell of several, in which a case counts once. What is broken in one of them is broken."""
     whole = Cell(any(cell.recommended for cell in cells), max((cell.passed for cell in cells), default=0), max((cell.unsupported for cell in cells), default=0))
-    for kind in ("faults", "contrived", "choices"):
+    for kind in KINDS:
         found = {finding.case["id"]: finding for cell in cells for finding in getattr(cell, kind)}
         setattr(whole, kind, sorted(found.values(), key=lambda finding: finding.size))
     whole.in_the_way = set().union(*(cell.in_the_way for cell in cells))
@@ -161,12 +187,27 @@ def choices_in(path):
 
 def unshown(columns):
     """The cells that accuse without a reproduction."""
-    return sorted(f"{column.id} {clause}" for column in columns for clause, cell in column.cells.items() if cell.faults + cell.contrived and not cell.repro)
+    accused = ((column, clause) for column in columns for clause, cell in column.cells.items() if not cell.repro and any(not finding.choice for finding in cell.found))
+    return sorted(f"{column.id} {clause}" for column, clause in accused)
 
 
 def is_excused(case):
     """Whether a failed case does not count, since what it shows is contrived."""
     return case["verdict"] == "fail" and case.get("severity") == "C" and case["level"] == "must" and not case["counts"]
+
+
+def finding(documented, case, clause):
+    """What a failed case shows of a clause; None if it only stands in the way of it."""
+    whats = [what for named, what in FINDING.findall(case.get("note", "")) if named == clause]
+    if not whats and clause == case["charged"]:
+        # A reply that cannot be read, or none.
+        whats = [case.get("note", "").split("\n")[0] or case["verdict"]]
+    if not whats:
+        return None
+    explained = [next((choice for choice in documented if choice.explains(clause, case["id"], what)), None) for what in whats]
+    # A case is as documented only if all that it shows is explained.
+    what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
+    return Finding(case, what, choice, tuple(explained))
 
 
 def column(adapter, run, day, documented=None):
@@ -175,33 +216,30 @@ def column(adapter, run, day, documented=None):
     is_own = documented is None
     documented = choices(adapter) if is_own else documented
     as_documented = 0
+
+    def cell(clause):
+        return cells.setdefault(clause, Cell(clause in recommended))
+
     for case in run["cases"]:
-        found = {}
-        if case["verdict"] not in ("pass", "unsupported", "not-run"):
-            for clause, what in FINDING.findall(case.get("note", "")):
-                found.setdefault(clause, []).append(what)
-        for clause in case["clauses"]:
-            cell = cells.setdefault(clause, Cell(clause in recommended))
-            if case["verdict"] == "pass":
-                cell.passed += 1
-            elif case["verdict"] == "unsupported":
-                cell.unsupported += 1
-            elif case["verdict"] != "not-run":
-                cell.in_the_way |= set(found) - {clause} or {case["verdict"]}
-        unexplained = False
-        for clause, whats in found.items():
-            cell = cells.setdefault(clause, Cell(clause in recommended))
-            explained = [next((choice for choice in documented if choice.explains(clause, case["id"], what)), None) for what in whats]
-            # A case is a note only if all that it shows is explained.
-            what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
-            kind = cell.choices if choice else cell.contrived if is_excused(case) else cell.faults
-            kind.append(Finding(case, what, choice, tuple(explained)))
-            unexplained |= not choice
-        as_documented += bool(found) and not unexplained
-    for clause, cell in cells.items():
-        for findings in cell.faults, cell.contrived, cell.choices:
-            findings.sort(key=lambda finding: finding.size)
-        cell.repro, cell.more_repros = adapter.reproductions.get(clause), adapter.more_reproductions.get(clause, [])
+        if "charged" not in case:
+            for clause in case["clauses"]:
+                cell(clause).passed += case["verdict"] == "pass"
+                cell(clause).unsupported += case["verdict"] == "unsupported"
+            continue
+        shown = finding(documented, case, case["charged"])
+        own = cell(case["charged"])
+        (own.contrived if is_excused(case) else own.faults).append(shown)
+        as_documented += bool(shown.choice)
+        for clause in case.get("touched", []):
+            if also := finding(documented, case, clause):
+                cell(clause).touched.append(also)
+            else:
+                cell(clause).in_the_way.add(case["charged"])
+    require_equal(run, cells)
+    for clause, made in cells.items():
+        for kind in KINDS:
+            getattr(made, kind).sort(key=lambda finding: finding.size)
+        made.repro, made.more_repros = adapter.reproductions.get(clause), adapter.more_reproductions.get(clause, [])
     testee = run["testee"]
     made = Column(adapter, testee["implementation"], day, run["summary"]["verdicts"], as_documented, cells)
     if is_own:
@@ -209,9 +247,20 @@ def column(adapter, run, day, documented=None):
     return made
 
 
+def require_equal(run, cells):
+    """Raises ValueError if cells say something else than the run's own table of clauses."""
+    table = {row.pop("clause"): row for row in map(dict, run["summary"]["clauses"])}
+    for clause, cell in cells.items():
+        row = table.get(clause, {})
+        own = [row.get(kind, 0) for kind in ("failed", "excused", "passed", "unsupported")]
+        if own != [len(cell.faults), len(cell.contrived), cell.passed, cell.unsupported]:
+            raise ValueError(f"{run['testee']['implementation']['name']}, {clause}: the cell says {cell.text!r}, and the run's own table {row}")
+
+
 def require_needed(documented, columns, path):
     """Raises ValueError for a choice that explains no finding."""
-    used = {choice for column in columns for cell in column.cells.values() for finding in cell.choices for choice in finding.explained_by}
+    findings = (finding for column in columns for cell in column.cells.values() for finding in cell.found + cell.touched)
+    used = {choice for finding in findings for choice in finding.explained_by}
     for choice in documented:
         if choice not in used:
             raise ValueError(f"{path.parent.parent.name}/{path.parent.name}/{path.name}: no finding about {choice.clause} needs the note {choice.note!r}")

@@ -45,10 +45,11 @@ def page(columns, clauses, differing, over_wire):
 
 
 LEGEND = [
-    ("fail", "FAIL n", "n cases show that the clause is broken."),
+    ("fail", "FAIL n", "n cases show that the clause is broken; a case is charged to one clause."),
     ("warn", "warn n", "Likewise, but the clause is a recommendation (should)."),
-    ("note", "note n", "n cases show it, and the framework documents it as its choice."),
+    ("note", "(m documented)", "The framework documents what m of these cases show as its choice; without a number, all of it."),
     ("contrived", "C n", "n cases show it, all of them contrived (severity C)."),
+    ("touched", "touched n", "n cases break it, too, and are charged to another clause."),
     ("pass", "pass", "All cases that could be judged hold."),
     ("blocked", "by X", "Its cases failed by clause X, so that it was not judged."),
     ("unsupported", "unsupported", "The adapter cannot see it."),
@@ -58,7 +59,7 @@ LEGEND = [
 def table_cell(column, clause, over_wire=None):
     cell = column.cells.get(clause, Cell())
     shown = text(cell.text)
-    if cell.state in ("fail", "warn", "note", "contrived"):
+    if cell.found:
         shown = f'<a href="#{column.id}-{clause}">{shown}</a>'
     if over_wire:
         return f'<td class="{over_wire.state}"><a href="#wire">wire: {text(over_wire.text)}</a>; {shown}</td>'
@@ -72,7 +73,7 @@ def details(column, clauses):
     yield f"{', '.join(tally(column))}.</p>"
     for clause in clauses:
         cell = column.cells.get(clause["id"], Cell())
-        if cell.faults or cell.contrived or cell.choices:
+        if cell.found:
             yield from one(column, clause["id"], cell)
     yield "</section>"
 
@@ -84,13 +85,13 @@ def tally(column):
 
 
 def one(column, clause, cell):
-    first = (cell.faults or cell.choices or cell.contrived)[0]
+    first = cell.found[0]
     yield f'<details><summary><span class="{cell.state}">{text(cell.text)}</span> {clause}: {text(cut(first.what))}</summary>'
     # The id is inside: a browser opens the details that hold the target of a link.
     yield f'<p id="{column.id}-{clause}">The smallest case is <code>{text(first.case["id"])}</code>: {text(first.case["why"])}</p>'
-    for choice in dict.fromkeys(finding.choice for finding in cell.choices):
+    for choice in dict.fromkeys(finding.choice for finding in cell.documented):
         link = f' (<a href="{text(choice.link)}">documented here</a>)' if choice.link else ""
-        count = sum(finding.choice == choice for finding in cell.choices)
+        count = sum(finding.choice == choice for finding in cell.documented)
         yield f'<p class="choice">Documented choice ({count}): {text(choice.note)}{link}</p>'
     yield f"<h4>The script</h4><pre>{text(laid_out(first.case['input']))}</pre>"
     if first.request is not None:
@@ -99,7 +100,7 @@ def one(column, clause, cell):
         yield f"<h4>The reply</h4><pre>{text(laid_out(first.case['actual']))}</pre>"
     for repro in cell.repros:
         yield f"<h4>Without threadspec</h4><p><code>{text(' '.join([f'{column.folder.name}/repro/{repro.name}', *column.adapter.arguments]))}</code></p><pre>{text(repro.read_text())}</pre>"
-    others = sorted(finding.case["id"] for finding in cell.faults + cell.contrived + cell.choices if finding is not first)
+    others = sorted(finding.case["id"] for finding in cell.found if finding is not first)
     if others:
         yield f"<p>Also in {', '.join(f'<code>{text(id)}</code>' for id in others)}.</p>"
     yield "</details>"

@@ -2,7 +2,7 @@
 
 import json
 
-from .cells import FINDING, choices
+from .cells import choices, finding
 
 LONGEST = 200
 
@@ -12,17 +12,15 @@ def known_failures(adapter, run, documented=None):
     yield f"# What {adapter.id} is known to fail, as `matrix` wrote it from the recording; do not edit."
     documented = choices(adapter) if documented is None else documented
     for case in sorted(run["cases"], key=lambda case: case["id"]):
-        if case["verdict"] not in ("pass", "unsupported", "not-run"):
+        if "charged" in case:
             yield f'\n[[known]]\npattern = {quoted(case["id"])}\nreason = {quoted(reason(case, documented))}'
 
 
 def reason(case, documented):
-    findings = FINDING.findall(case.get("note", ""))
-    if not findings:
-        return f"{case['verdict']}: {case.get('note', '')}"[:LONGEST]
-    clause, what = findings[0]
-    choice = next((choice for choice in documented if choice.explains(clause, case["id"], what)), None)
-    text = f"{clause}: {choice.note if choice else what}"
+    shown = finding(documented, case, case["charged"])
+    text = f"{case['charged']}: {shown.choice.note if shown.choice else shown.what}"
+    if case["verdict"] not in ("fail", "rejected"):
+        text = f"{case['verdict']}: {shown.what}"
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 

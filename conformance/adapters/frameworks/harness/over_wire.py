@@ -12,7 +12,7 @@ from .clients import SDKS, WIRE, clients, recorded
 from .known import known_failures
 
 # A verdict that says nothing of the clause, so that there is nothing to differ from.
-SILENT = ("none", "unsupported")
+SILENT = ("none", "unsupported", "touched")
 
 
 @dataclass
@@ -90,7 +90,7 @@ class Difference:
 
     @property
     def broken(self):
-        return "wire" if self.over_wire.faults else "adapter"
+        return "wire" if self.over_wire.undocumented else "adapter"
 
 
 def programs(judge, of=clients):
@@ -144,7 +144,7 @@ def differences(columns, found, why, prefixes=("AGENT-",)):
         program = program.like(column)
         for clause in cells.clauses(prefixes):
             by_adapter, over_wire = program.judged_too(column.cells.get(clause["id"], Cell())), program.cell(clause["id"])
-            if by_adapter.state in SILENT or over_wire.state in SILENT or bool(by_adapter.faults) == bool(over_wire.faults):
+            if by_adapter.state in SILENT or over_wire.state in SILENT or bool(by_adapter.undocumented) == bool(over_wire.undocumented):
                 continue
             difference = Difference(clause["id"], column.id, by_adapter, over_wire)
             reason = next((reason for reason in why if reason.explains(difference)), None)

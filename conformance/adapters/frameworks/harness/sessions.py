@@ -18,7 +18,7 @@ def page(columns, tried=(), programs=(), differing=()):
     yield "|---|---|---|--:|"
     for column in columns:
         cells = [(short(clause["id"]), column.cells.get(clause["id"], Cell())) for clause in shown]
-        broken_ones = [", ".join(f"{name} {len(cell.faults)}" for name, cell in cells if cell.state == state) for state in ("fail", "warn")]
+        broken_ones = [", ".join(f"{name} {len(cell.faults)}{cell.mark}" for name, cell in cells if cell.state == state) for state in ("fail", "warn")]
         judged = sum(count for verdict, count in column.counts.items() if verdict not in ("unsupported", "not-run"))
         yield f"| [{column.id}](#{column.id}) {column.version} | " + " | ".join(broken_ones) + f" | {judged} of {sum(column.counts.values()) - column.counts.get('not-run', 0)} |"
     yield ""
@@ -42,7 +42,7 @@ def over_wire(programs, differing):
     yield "| program | APIs | breaks | judged |"
     yield "|---|---|---|--:|"
     for program in programs:
-        broken_ones = ", ".join(f"{short(clause)} {len(program.cell(clause).faults)}" for clause in program.broken())
+        broken_ones = ", ".join(f"{short(clause)} {len(program.cell(clause).faults)}{program.cell(clause).mark}" for clause in program.broken())
         yield f"| {program.name} {program.column.version} | {', '.join(program.modes)} | {broken_ones} | {len(program.judged)} |"
     yield ""
     if differing:
@@ -58,8 +58,7 @@ def over_wire(programs, differing):
 
 
 def broken(column, clause):
-    cell = column.cells.get(clause["id"], Cell())
-    return cell.faults or cell.contrived or cell.choices
+    return column.cells.get(clause["id"], Cell()).found
 
 
 def badness(column):

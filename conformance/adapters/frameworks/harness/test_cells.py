@@ -5,13 +5,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import cells, html, known, markdown
+from . import cells, html, known, markdown, run_files
 from .adapters import Adapter
 
 
 def case(id, verdict, note="", *clauses):
     more = {"why": "why", "input": '{"messages":[]}', "actual": '{"ok":{"requests":[[],[{"type":"human","content":"<b>"}]]}}'}
-    return {"id": id, "verdict": verdict, "note": note, "clauses": clauses or ["AGENT-IDS"], "level": "must", "counts": verdict == "fail", **(more if verdict == "fail" else {})}
+    return {"id": id, "verdict": verdict, "note": note, "clauses": clauses or ["AGENT-IDS"], "level": "must", "counts": verdict == "fail", **(more if verdict in ("fail", "crash", "timeout") else {})}
 
 
 class Cells(unittest.TestCase):
@@ -22,11 +22,7 @@ class Cells(unittest.TestCase):
             (folder / "repro" / name).touch()
         if notes:
             (folder / "notes.toml").write_text(notes)
-        self.run = {
-            "testee": {"implementation": {"name": "Looper", "version": "1.2"}},
-            "summary": {"verdicts": {}},
-            "cases": cases,
-        }
+        self.run = run_files.run("Looper", "1.2", cases, {})
         return cells.column(Adapter("looper", folder, "python", list(arguments)), self.run, "2026-01-02")
 
     def cell(self, *cases, clause="AGENT-IDS", notes=""):
@@ -51,20 +47,35 @@ class Cells(unittest.TestCase):
     def test_a_case_that_another_clause_fails_says_which(self):
         cell = self.cell(case("a", "fail", "AGENT-PREFIX: request 2: lost"))
         self.assertEqual((cell.state, cell.text), ("blocked", "by PREFIX"))
-        self.assertEqual(self.cell(case("a", "crash", "it ended")).text, "by crash")
+        self.assertEqual(self.cell(case("a", "crash", "it ended")).text, "FAIL 1")
         self.assertEqual(self.cell(case("a", "unsupported")).state, "unsupported")
 
     def test_a_case_that_was_not_recorded_says_nothing(self):
         self.assertEqual(self.cell(case("a", "not-run"), case("b", "pass")).state, "pass")
         self.assertEqual(self.cell(case("a", "not-run")).state, "none")
 
-    def test_a_documented_choice_is_a_note_where_it_explains_the_finding_and_nowhere_else(self):
+    def test_a_case_is_charged_to_one_clause_and_others_are_touched(self):
+        column = self.column(case("a", "pass"), case("b", "fail", "AGENT-PREFIX: lost\nAGENT-IDS: twice", "AGENT-PREFIX"))
+        self.assertEqual([column.cells[clause].text for clause in ("AGENT-PREFIX", "AGENT-IDS")], ["FAIL 1", "touched 1"])
+        self.assertEqual(self.cell(case("a", "fail", "AGENT-PREFIX: lost"), case("b", "pass")).text, "pass")
+
+    def test_a_cell_that_says_something_else_than_the_run_is_refused(self):
+        run = run_files.run("Looper", "1.2", [case("a", "fail", "AGENT-IDS: twice")], {})
+        for said in {"failed": 2}, {}, {"failed": 1, "passed": 1}:
+            run["summary"]["clauses"] = [{"clause": "AGENT-IDS", **said}]
+            with self.assertRaisesRegex(ValueError, "AGENT-IDS: the cell says 'FAIL 1'"):
+                cells.column(Adapter("looper", Path("looper"), "python"), run, "2026-01-02")
+
+    def test_a_documented_choice_is_a_mark_where_it_explains_the_finding_and_nowhere_else(self):
         notes = '[[choice]]\nclause = "AGENT-IDS"\ncases = "a*"\nsays = "twi.e"\nnote = "on purpose"\n'
         explained = case("a1", "fail", "AGENT-IDS: twice")
-        self.assertEqual(self.cell(explained, notes=notes).state, "note")
+        cell = self.cell(explained, notes=notes)
+        self.assertEqual((cell.state, cell.text), ("fail", "FAIL 1 (documented)"))
         for other in case("b", "fail", "AGENT-IDS: twice"), case("a2", "fail", "AGENT-IDS: thrice"), case("a3", "fail", "AGENT-IDS: twice\nAGENT-IDS: lost"):
             cell = self.cell(explained, other, notes=notes)
-            self.assertEqual((cell.state, len(cell.faults), len(cell.choices)), ("fail", 1, 1))
+            self.assertEqual((cell.text, [finding.case["id"] for finding in cell.documented]), ("FAIL 2 (1 documented)", ["a1"]))
+            # What nobody documents is shown first.
+            self.assertEqual(cell.faults[0].case["id"], other["id"])
         self.assertEqual(self.column(explained, case("b", "fail", "AGENT-IDS: thrice"), notes=notes).documented, 1)
         with self.assertRaisesRegex(ValueError, "on purpose"):
             self.column(case("b", "pass"), notes=notes)
@@ -86,16 +97,16 @@ class Cells(unittest.TestCase):
         self.assertIn("&lt;b&gt;", page)
         self.assertNotIn("<script>", page)
         self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses, [])))
-        faults = column.cells["AGENT-IDS"].faults
-        for over_wire, shown in (None, "| IDS 1 |"), ([("IDS", faults * 2)], "| IDS 2 (wire) |"), ([], "| (wire) |"):
+        twice = cells.Cell(faults=column.cells["AGENT-IDS"].faults * 2)
+        for over_wire, shown in (None, "| IDS 1 |"), ([("IDS", twice)], "| IDS 2 (wire) |"), ([], "| (wire) |"):
             self.assertIn(shown, "\n".join(markdown.overview([column], clauses, "folder", lambda column: over_wire)))
 
     def test_the_worst_comes_first_and_the_rest_is_counted(self):
-        def of(severity, count):
-            return [cells.Finding({"severity": severity}, "")] * count
+        def of(choice=None, **counts):
+            return cells.Cell(faults=[cells.Finding({"severity": severity}, "", choice) for severity, count in counts.items() for _ in range(count)])
 
-        broken = [("IDS", of("B", 9)), ("TEXT", of("C", 40)), ("RESULT", of("A", 1) + of("C", 1)), ("ORDER", of("B", 10))]
-        self.assertEqual(markdown.worst(broken), "RESULT 2, ORDER 10, IDS 9 +1")
+        broken = [("IDS", of(B=9)), ("TEXT", of(C=40)), ("RESULT", of(A=1, C=1)), ("ORDER", of("on purpose", B=10))]
+        self.assertEqual(markdown.worst(broken), "RESULT 2, ORDER 10\\*, IDS 9 +1")
 
     def test_known_failures_name_each_failing_case_and_why(self):
         column = self.column(case("a", "fail", 'AGENT-IDS: "twice"'), case("b", "pass"), case("c", "timeout", "no reply"))

@@ -30,12 +30,11 @@ class Changes(unittest.TestCase):
         before = {"cases": ["a", "b"], "adapters": {"looper": {"AGENT-IDS": ["FAIL 2", ["a", "b"]]}}}
         self.assertEqual([change.why for change in changes([one], ["a", "b"], before, [])], ["1 case is contrived"])
 
-    def test_a_failure_that_is_a_note_now_needs_a_reason_beside_new_cases(self):
-        noted = column("a", "c")
-        cell = noted.cells["AGENT-IDS"]
-        cell.faults, cell.choices = [], cell.faults
+    def test_a_failure_that_is_a_recommendation_now_needs_a_reason_beside_new_cases(self):
+        advised = column("a", "c")
+        advised.cells["AGENT-IDS"].recommended = True
         before = {"cases": ["a"], "adapters": {"looper": {"AGENT-IDS": ["FAIL 1", ["a"]]}}}
-        self.assertEqual([change.why for change in changes([noted], ["a", "c"], before, [])], [""])
+        self.assertEqual([change.why for change in changes([advised], ["a", "c"], before, [])], [""])
 
     def test_all_else_needs_a_reason(self):
         self.assertEqual(self.found(["a"], []), [("FAIL 1", "pass", "")])

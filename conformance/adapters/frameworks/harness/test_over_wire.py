@@ -58,7 +58,7 @@ class OverWire(unittest.TestCase):
 
     def test_the_readme_is_silent_of_an_entry_point_without_a_recorded_mode(self):
         program = Program("looper", {"openai-chat": column("p", of=cell("a"))})
-        self.assertEqual([(name, len(faults)) for name, faults in wire_pages.said(program, column("looper-generate", of=cell()).adapter)], [("IDS", 1)])
+        self.assertEqual([(name, len(cell.faults)) for name, cell in wire_pages.said(program, column("looper-generate", of=cell()).adapter)], [("IDS", 1)])
         self.assertIsNone(wire_pages.said(program, column("looper-stream", of=cell()).adapter))
         self.assertIsNone(wire_pages.said(None, column("looper", of=cell()).adapter))
 

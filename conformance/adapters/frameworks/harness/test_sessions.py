@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import cells, over_wire, sessions
+from . import cells, over_wire, run_files, sessions
 from .adapters import HERE, Adapter, SessionAdapter
 
 
@@ -19,8 +19,7 @@ class Page(unittest.TestCase):
         for repro in repros:
             (folder / "repro" / repro).touch()
         verdicts = {"pass": sum(not one["note"] for one in cases), "fail": sum(bool(one["note"]) for one in cases), "unsupported": 5}
-        run = {"testee": {"implementation": {"name": name, "version": "1"}}, "summary": {"verdicts": verdicts}, "cases": cases}
-        return cells.column(SessionAdapter(name, folder, "python"), run, "2026-01-02")
+        return cells.column(SessionAdapter(name, folder, "python"), run_files.run(name, "1", cases, verdicts), "2026-01-02")
 
     def test_the_worst_is_first(self):
         bad = self.column("bad", case("a", "SESSION-VALID: run 2, request 1: open"), case("b", "SESSION-VALID: run 2: open"), repros=["session-VALID.py"])

@@ -10,14 +10,14 @@ DIFFERING = ["clause", "adapter", "by the adapter", "over the wire", "why"]
 
 
 def broken(program):
-    """The clauses that a program breaks, each with what shows it."""
-    return [(clause.removeprefix("AGENT-"), program.cell(clause).faults) for clause in program.broken()]
+    """The clauses that a program breaks, each with its cell."""
+    return [(clause.removeprefix("AGENT-"), program.cell(clause)) for clause in program.broken()]
 
 
 def counts(program, is_agent):
     """The clauses that a program breaks, each with the number of cases: AGENT clauses, or all others."""
     is_wanted = {clause.removeprefix("AGENT-"): clause.startswith("AGENT-") == is_agent for clause in program.broken()}
-    return ", ".join(f"{name} {len(faults)}" for name, faults in broken(program) if is_wanted[name])
+    return ", ".join(f"{name} {len(cell.faults)}{cell.mark}" for name, cell in broken(program) if is_wanted[name])
 
 
 def modes(program):

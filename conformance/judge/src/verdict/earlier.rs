@@ -4,7 +4,7 @@
 //! What is wrong there counts for the clause that it breaks, whatever the case is about, at the level of the case: a reply that breaks a
 //! `must` is wrong in every case. A `should` counts only in a `should` case of that clause: no case fails for the `should` of another one.
 
-use super::{Judgement, Outcome, Terms, Verdict};
+use super::{Judgement, Outcome, Terms, Verdict, once};
 use crate::compare::{Difference, compare};
 use crate::corpus::{Case, Level, embedded};
 use crate::json;
@@ -70,7 +70,7 @@ impl Earlier {
         if matches!(own.verdict, Verdict::Pass | Verdict::Unsupported) {
             return first;
         }
-        let broken = if own.broken.is_empty() { Vec::new() } else { [own.broken, first.broken].concat() };
+        let broken = if own.broken.is_empty() { Vec::new() } else { once([own.broken, first.broken].concat()) };
         let note = [own.note, first.note].join("\n").trim_start().to_owned();
         Judgement { broken, note, ..own }
     }
@@ -114,9 +114,7 @@ fn run_of_any_agent(case: &Case, others: &Others, terms: Terms, step: usize, rep
             return Some(Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)));
         }
     };
-    let mut broken: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
-    broken.sort_unstable();
-    broken.dedup();
+    let broken = once(findings.iter().map(|finding| finding.clause));
     let note: Vec<String> = findings.iter().map(ToString::to_string).collect();
     Some(Judgement { broken, ..Judgement::new(Verdict::Fail, note.join("\n")) })
 }

@@ -1,9 +1,11 @@
 //! Judges the outcome of a case: from outcome to verdict.
 
+mod charge;
 mod earlier;
 mod oracles;
 mod outcome;
 
+pub use charge::Charge;
 pub use earlier::Earlier;
 pub use outcome::{Outcome, Unready};
 
@@ -21,6 +23,7 @@ use crate::universal::{self, Abilities, AgentReply, Finding, Holding, Others, Pr
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::Hash;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 use threadspec::surrogates::unmark_surrogates;
 
@@ -94,7 +97,8 @@ fn unknown_verdict(name: &str) -> Error {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// The clauses that are broken, as far as the verdict rests on them. If it is empty, nothing tells them apart from those of the case.
+    /// The clauses that are broken, as far as the verdict rests on them, each once, as they were found. If it is empty, nothing tells them
+    /// apart from those of the case.
     pub broken: Vec<&'static str>,
     /// What happened, in words; empty where the mismatches say it all.
     pub note: String,
@@ -283,15 +287,9 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: AgentRe
             Holding::Unsupported(why) => unseen.push(why.to_owned()),
         }
     }
-    let lines = |mut lines: Vec<String>| {
-        let mut seen = HashSet::new();
-        lines.retain(|line| seen.insert(line.clone()));
-        lines.join("\n")
-    };
+    let lines = |lines: Vec<String>| once(lines).join("\n");
     if !broken.is_empty() {
-        let mut clauses: Vec<&str> = broken.iter().map(|finding| finding.clause).collect();
-        clauses.sort_unstable();
-        clauses.dedup();
+        let clauses = once(broken.iter().map(|finding| finding.clause));
         let findings = broken.iter().map(ToString::to_string).chain(note);
         Judgement { broken: clauses, ..Judgement::new(Verdict::Fail, lines(findings.collect())) }
     } else if unseen.is_empty() {
@@ -299,6 +297,12 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: AgentRe
     } else {
         Judgement::new(Verdict::Unsupported, lines(unseen))
     }
+}
+
+/// Each of these once, where it comes first.
+fn once<T: Clone + Eq + Hash>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    all.into_iter().filter(|one| seen.insert(one.clone())).collect()
 }
 
 fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Profile, output: &Output) -> Judgement {

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::json::DEEP_STACK;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Request};
-use threadspec_judge::verdict::{Judgement, Terms, Verdict};
+use threadspec_judge::verdict::{Charge, Judgement, Terms, Verdict};
 use threadspec_judge::verdict::{Outcome, Unready};
 use worker::{ShareResults, Worker};
 
@@ -91,14 +91,9 @@ impl CaseResult<'_> {
         self.judgement.is_excused(self.case, strict)
     }
 
-    /// The clauses that a failed case breaks, as far as that is known; else its own.
-    pub fn broken(&self) -> Vec<&str> {
-        let Self { case, judgement } = self;
-        if judgement.broken.is_empty() {
-            case.clauses.iter().map(String::as_str).collect()
-        } else {
-            judgement.broken.clone()
-        }
+    /// The clause that a failed case is charged to; `None` if it did not fail.
+    pub fn charge(&self) -> Option<Charge<'_>> {
+        self.judgement.charge(self.case)
     }
 }
 

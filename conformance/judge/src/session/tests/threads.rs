@@ -65,7 +65,7 @@ fn nothing_is_missing_changed_or_moved() {
         "SESSION-SAID-ONCE: run 3, request 1: the response \"Seen.\" is missing, which run 1 received; an ai message, \"Gone.\" stands in its place",
     ];
     assert_found(&plain(), &reports(|list| list[5] = a("Gone.", &[])), &found);
-    let found = ["SESSION-SAID-ONCE: run 3, request 1, message 4: the answer to `a`, \"r-a\", became \"r-b\""];
+    let found = ["SESSION-SAID-ONCE: run 3, request 1, message 4: the answer to `a`: \"r-a\" became \"r-b\""];
     assert_found(&plain(), &reports(|list| list[3] = t("a", "r-b")), &found);
     let moved = ruling_of(&plain(), &reports(|list| list.swap(1, 6)), Abilities::default());
     assert!(moved.findings().iter().all(|found| found.clause == clause::SESSION_SAID_ONCE), "{moved:?}");

@@ -1,0 +1,136 @@
+//! What a run shows of each clause: the table that every report has, counted once.
+
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use threadspec_judge::corpus::{Corpus, Severity};
+use threadspec_judge::verdict::Verdict;
+
+/// What a run shows of a clause. A failed case is charged to one clause, so that the sums over all clauses are numbers of cases.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClauseTally {
+    /// The clause.
+    pub(super) clause: String,
+    /// The cases of the clause that passed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) passed: usize,
+    /// The failed cases that are charged to it, without those that severity C excuses.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) failed: usize,
+    /// Those that severity C excuses.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) excused: usize,
+    /// The failed cases that touch it, and are charged to another clause.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) touched: usize,
+    /// The cases of the clause that are unsupported.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) unsupported: usize,
+    /// How much the worst of the failed cases hurts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) severity: Option<Severity>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A case, as far as its clauses are concerned.
+#[derive(Debug)]
+pub(super) struct Tallied<'a> {
+    pub(super) clauses: &'a [String],
+    pub(super) verdict: Verdict,
+    /// The clause that it is charged to, and those that it touches, if it failed.
+    pub(super) charge: Option<(&'a str, Vec<&'a str>)>,
+    pub(super) is_excused: bool,
+    pub(super) severity: Option<Severity>,
+}
+
+impl ClauseTally {
+    /// The clauses of these cases, and those that they break, in the order of the corpus.
+    pub(super) fn of<'a>(cases: impl IntoIterator<Item = Tallied<'a>>, corpus: &Corpus) -> Vec<Self> {
+        let mut tallies: HashMap<&str, Self> = HashMap::new();
+        for Tallied { clauses, verdict, charge, is_excused, severity } in cases {
+            if let Some((clause, touched)) = charge {
+                for other in touched {
+                    tallies.entry(other).or_default().touched += 1;
+                }
+                let own = tallies.entry(clause).or_default();
+                if is_excused {
+                    own.excused += 1;
+                } else {
+                    own.failed += 1;
+                    own.severity = [own.severity, severity].into_iter().flatten().min();
+                }
+            } else {
+                for clause in clauses {
+                    let own = tallies.entry(clause).or_default();
+                    own.passed += usize::from(matches!(verdict, Verdict::Pass | Verdict::UnexpectedPass));
+                    own.unsupported += usize::from(verdict == Verdict::Unsupported);
+                }
+            }
+        }
+        let place: HashMap<&str, usize> =
+            corpus.clauses.iter().enumerate().map(|(place, clause)| (&*clause.id, place)).collect();
+        let named = |(clause, tally): (&str, Self)| Self { clause: clause.to_owned(), ..tally };
+        let mut tallies: Vec<Self> = tallies.into_iter().map(named).collect();
+        // Rules of model APIs are no clauses, and stand behind them.
+        let order = |tally: &Self| (place.get(&*tally.clause).copied().unwrap_or(usize::MAX), tally.clause.clone());
+        tallies.sort_by_cached_key(order);
+        tallies
+    }
+
+    /// How many of the cases that were run say something of the clause.
+    pub(super) fn judged(&self) -> usize {
+        self.passed + self.failed + self.excused
+    }
+
+    /// What sorts the clauses that hurt most first, and of these the ones of the most cases.
+    pub(super) fn harm(&self) -> (bool, Option<Severity>, Reverse<usize>) {
+        (self.failed == 0, self.severity, Reverse(self.failed.max(self.excused)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadspec_judge::corpus::embedded;
+
+    #[test]
+    fn each_failed_case_is_counted_once_and_what_it_touches_beside() {
+        let [ids, order] = [["AGENT-IDS".to_owned()], ["AGENT-ORDER".to_owned()]];
+        let case = |clauses, verdict, charge, severity| Tallied {
+            clauses,
+            verdict,
+            charge,
+            is_excused: severity == Some(Severity::C),
+            severity,
+        };
+        let tallies = ClauseTally::of(
+            [
+                case(&ids, Verdict::Pass, None, None),
+                case(&ids, Verdict::Fail, Some(("AGENT-IDS", vec![])), Some(Severity::B)),
+                case(&ids, Verdict::Crash, Some(("AGENT-IDS", vec![])), Some(Severity::A)),
+                case(&ids, Verdict::Fail, Some(("AGENT-IDS", vec![])), Some(Severity::C)),
+                case(&ids, Verdict::Fail, Some(("OAI-CHAT-ORPHAN", vec!["AGENT-IDS"])), None),
+                case(&ids, Verdict::NotRun, None, None),
+                case(&order, Verdict::Unsupported, None, None),
+            ],
+            embedded().0,
+        );
+        let named = |clause: &str| ClauseTally { clause: clause.to_owned(), ..ClauseTally::default() };
+        let severity = Some(Severity::A);
+        let [ids, order] = [named("AGENT-IDS"), named("AGENT-ORDER")];
+        assert_eq!(
+            tallies,
+            [
+                ClauseTally { passed: 1, failed: 2, excused: 1, touched: 1, severity, ..ids },
+                ClauseTally { unsupported: 1, ..order },
+                ClauseTally { failed: 1, ..named("OAI-CHAT-ORPHAN") },
+            ]
+        );
+        assert!(tallies[0].harm() < tallies[1].harm() && tallies[0].judged() == 4);
+    }
+}

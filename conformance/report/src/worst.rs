@@ -1,0 +1,43 @@
+//! The sentence above everything: what to mend first.
+
+use super::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symptoms};
+use super::record::{CaseRecord, RunRecord};
+use super::words::{finding, shortened};
+use threadspec_judge::text::{count, visible};
+
+/// What was found is shown up to this length.
+const LONGEST: usize = 300;
+
+/// What to mend first: the fault that hurts most, with its clearest case. `None` if nothing failed.
+///
+/// `causes` are those of the failures, as [`causes`](fn@causes) orders them, and `id` names the case of a failure.
+pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> &'a str) -> Option<String> {
+    let Cause { sign, members } = causes.first()?;
+    let &Symptoms { charged, note, mismatches, counts, severity, .. } = failures.get(*members.first()?)?;
+    let found = note.lines().find_map(|line| finding(line, charged));
+    let happened = || note.lines().next().filter(|_| mismatches.is_empty());
+    let what = found.or_else(happened).unwrap_or(sign);
+    let harm = severity.map(|severity| format!(" (severity {severity}: {})", severity.meaning()));
+    let others = match causes.len() - 1 {
+        0 => String::new(),
+        1 => " One more fault stands below.".to_owned(),
+        several => format!(" {several} more faults stand below."),
+    };
+    Some(format!(
+        "{}: {}{}, in {}, such as {}: {}.{others}",
+        if counts { "Mend first" } else { "Nothing counts against it. Mend first" },
+        visible(charged),
+        harm.unwrap_or_default(),
+        count(members.len(), "case"),
+        visible(id(members[0])),
+        shortened(what, LONGEST).trim_end_matches('.'),
+    ))
+}
+
+/// What to mend first of what a run found.
+pub(super) fn worst_of(run: &RunRecord) -> Option<String> {
+    let failed = by_severity(&run.cases, CaseRecord::failed);
+    let mismatches = first_mismatches(&failed);
+    let failures = symptoms(&failed, &mismatches);
+    worst(&failures, &causes(&failures), |index| &failed[index].id)
+}
