@@ -36,8 +36,8 @@ fn suites(run: &RunRecord) -> Vec<Value> {
         ("known-failures", &run.out_of_date),
     ] {
         let trouble = |(number, what): (usize, &String)| {
-            let text = lines(what);
-            context! { name => format!("{class}-{number}"), class, kind => "error", type => class, text }
+            let message = shortened(what.lines().next().unwrap_or_default());
+            context! { name => format!("{class}-{number}"), class, kind => "error", type => class, message, text => lines(what) }
         };
         if !troubles.is_empty() {
             suites.push(suite(&format!("{name}: {class}"), troubles.iter().enumerate().map(trouble).collect(), None));
