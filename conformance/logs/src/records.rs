@@ -64,7 +64,12 @@ impl<'a> Records<'a> {
 
     /// The first bytes, to know what the file is.
     pub(super) fn head(&mut self) -> &[u8] {
-        while self.buffer.trim_ascii_start().len() < HEAD && !self.buffer.contains(&b'\n') && self.fill() {}
+        while self.buffer.trim_ascii_start().len() < HEAD && !self.buffer.contains(&b'\n') && self.fill() {
+            // Space before the first line is no part of it, however much there is.
+            if self.buffer.iter().all(|byte| byte.is_ascii_whitespace() && *byte != b'\n') {
+                self.buffer.clear();
+            }
+        }
         &self.buffer
     }
 
@@ -468,4 +473,18 @@ enum FoundPart {
     CutOff,
     /// The value is being read element by element.
     Entered,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn space_before_the_first_record_is_not_kept() {
+        let (space, rest) = (io::repeat(b' ').take(20 << 20), &b"{\"a\": 1}\n"[..]);
+        let mut records = Records::new(Box::new(space.chain(rest)));
+        assert!(records.head().ends_with(rest));
+        assert!(records.buffer.capacity() < 8 * PIECE, "{}", records.buffer.capacity());
+        assert!(records.next().is_some());
+    }
 }

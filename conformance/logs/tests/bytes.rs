@@ -43,6 +43,8 @@ fn records_stand_in_any_layout() {
         (format!("{{\"requests\": [{good}, {bad}]}}"), 1),
         (format!("{}\n{}", good.replace(", ", ",\n"), bad.replace(", ", ",\n")), 4),
         (format!("\u{1e}{good}\n\u{1e}{bad}\n"), 2),
+        // More than is read at once.
+        (format!("{}\n{good}{}\n{bad}", " ".repeat(1 << 19), " ".repeat(1 << 19)), 3),
     ] {
         let report = found(&layout);
         assert_eq!(report.summary.judged, [("request", 2)], "{layout}\n{report:?}");
