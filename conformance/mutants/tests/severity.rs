@@ -110,7 +110,7 @@ fn what_hurts_most_comes_first_in_every_report() -> io::Result<()> {
         assert!(text.contains("severity A") && text.contains("severity C"), "{report}: {text}");
     }
     let html = fs::read_to_string(at.join("run.html"))?;
-    assert!(html.contains("github.com&#x2f;owner&#x2f;repo&#x2f;issues&#x2f;1\""), "evidence is a link");
+    assert!(html.contains("github.com/owner/repo/issues/1\""), "evidence is a link");
     // A later run that passes one of them says of which severity it is.
     let mended = fs::read_to_string(at.join("run.json"))?.replacen("\"verdict\":\"fail\"", "\"verdict\":\"pass\"", 2);
     fs::write(at.join("fixed.json"), mended)?;
