@@ -1,37 +1,24 @@
 // The page "paste your request" in a real browser: PAGE=path/to/page.html npm test. Without PAGE it is skipped. SCREENSHOTS=folder keeps pictures.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { assertAccessible, assertFits, lacking, launch, looks, open as openFile, picture } from "./browser.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-const skip = !process.env.PAGE ? "NO PAGE: node packaging/npm/page/build.mjs makes it" : executablePath ? false : "NO CHROMIUM";
+const skip = process.env.PAGE ? lacking : "NO PAGE: node packaging/npm/page/build.mjs makes it";
 if (skip) console.error(skip);
 let browser;
 
 before(async () => {
-  if (skip) return;
-  browser = await chromium.launch({ executablePath, args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"] });
+  if (!skip) browser = await launch();
 });
 
 after(() => browser?.close());
 
-async function open(options = {}) {
-  // The policy of the page forbids what axe does, and is looked at in a test of its own.
-  const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, bypassCSP: options.bypassCSP ?? false, ...options });
-  const page = await context.newPage();
-  const faults = [];
-  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (request) => request.url().startsWith("file:") || faults.push(`asked for ${request.url()}`));
-  await page.goto(pathToFileURL(resolve(process.env.PAGE)).href);
-  await page.waitForSelector("html[data-ready]");
-  return { page, faults, close: () => context.close() };
+async function open(options) {
+  const opened = await openFile(browser, resolve(process.env.PAGE), { viewport: { width: 1000, height: 900 }, ...options });
+  await opened.page.waitForSelector("html[data-ready]");
+  return opened;
 }
 
 const lost = JSON.stringify({
@@ -135,25 +122,15 @@ test("the keyboard reaches everything, and no request may leave", { skip }, asyn
   await close();
 });
 
-for (const [name, options] of [
-  ["light", { colorScheme: "light" }],
-  ["dark", { colorScheme: "dark" }],
-  ["narrow", { colorScheme: "light", viewport: { width: 360, height: 740 } }],
-]) {
+for (const [name, options] of looks) {
   test(`${name}: nothing overflows, and axe finds nothing serious`, { skip, timeout: 240_000 }, async () => {
+    // The policy of the page forbids what axe does.
     const { page, close } = await open({ ...options, bypassCSP: true });
     await page.fill("#log", `${lost}\n{"messages": [{"role": "${"x".repeat(300)}"}]}\n{"a": 1}`);
     await page.waitForSelector("li.error");
-    const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-    assert.ok(wide <= room, `${wide} px in ${room} px`);
-    if (process.env.SCREENSHOTS) {
-      mkdirSync(process.env.SCREENSHOTS, { recursive: true });
-      await page.screenshot({ path: join(process.env.SCREENSHOTS, `page-${name}.png`), fullPage: true });
-    }
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}: ${nodes[0].failureSummary}`), []);
+    await assertFits(page);
+    await picture(page, `page-${name}`, { fullPage: true });
+    await assertAccessible(page);
     await close();
   });
 }

@@ -1,18 +1,13 @@
 // The HTML report in a real browser: THREADSPEC=path/to/threadspec npm test. SCREENSHOTS=folder keeps pictures to look at.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { assertAccessible, assertFits, lacking as skip, launch, looks, open as openFile, picture } from "./browser.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const threadspec = resolve(process.env.THREADSPEC ?? join(import.meta.dirname, "../../../target/debug/threadspec"));
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-const skip = executablePath ? false : "NO CHROMIUM: the HTML report is not tested (apt-get install chromium)";
 if (skip) console.error(skip);
 const folder = mkdtempSync(join(tmpdir(), "threadspec-html-"));
 const page_file = join(folder, "report.html");
@@ -30,7 +25,7 @@ before(async () => {
   reference.cases[0].verdict = "unexpected-pass";
   writeFileSync(join(folder, "reference.json"), JSON.stringify(reference));
   execFileSync(threadspec, ["report", "--format", "html", "-o", page_file, join(folder, "bug.json"), join(folder, "reference.json")]);
-  browser = await chromium.launch({ executablePath, args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"] });
+  browser = await launch();
 });
 
 after(async () => {
@@ -38,16 +33,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function open(options = {}, file = page_file) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
-  const page = await context.newPage();
-  const faults = [];
-  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (request) => request.url().startsWith("file:") || faults.push(`asked for ${request.url()}`));
-  await page.goto(pathToFileURL(file).href);
-  return { page, faults, close: () => context.close() };
-}
+const open = (options, file = page_file) => openFile(browser, file, { viewport: { width: 1200, height: 900 }, ...options });
 
 const shown = (page) => page.locator(".case:visible").count();
 
@@ -158,33 +144,24 @@ test("every part can be reached and opened with the keyboard", { skip }, async (
   await close();
 });
 
-for (const [name, options] of [
-  ["light", { colorScheme: "light" }],
-  ["dark", { colorScheme: "dark" }],
-  ["narrow", { colorScheme: "light", viewport: { width: 360, height: 740 } }],
-]) {
+for (const [name, options] of looks) {
   test(`${name}: nothing overflows, and axe finds nothing serious`, { skip, timeout: 240_000 }, async () => {
     const { page, faults, close } = await open(options);
     await page.selectOption("#verdict", "failed");
     for (const selector of [".case:visible", "#causes details", ".clause"]) {
       await page.locator(selector).first().evaluate((element) => { element.open = true; });
     }
-    const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-    assert.ok(wide <= room, `${wide} px in ${room} px`);
+    await assertFits(page);
     if (process.env.SCREENSHOTS) {
-      mkdirSync(process.env.SCREENSHOTS, { recursive: true });
-      await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-top.png`) });
+      await picture(page, `${name}-top`);
       await page.locator("#cases").scrollIntoViewIfNeeded();
       await page.evaluate(() => document.getElementById("cases").scrollIntoView());
-      await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-cases.png`) });
+      await picture(page, `${name}-cases`);
       await page.locator(".case:visible .result").first().scrollIntoViewIfNeeded();
       await page.evaluate(() => document.querySelector(".case[open] .result").scrollIntoView());
-      await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-difference.png`) });
+      await picture(page, `${name}-difference`);
     }
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}: ${nodes[0].failureSummary}`), []);
+    await assertAccessible(page);
     assert.deepEqual(faults, []);
     await close();
   });
