@@ -1,19 +1,12 @@
 //! A log in parts: what is found in them is what is found in the whole, and in exports in whatever order.
 
+mod random;
+
+use random::Random;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::{fs, io};
 use threadspec_logs::{CheckOptions, LogFiles, Report, check_bytes};
-
-/// A small generator, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap_or_default() % limit
-    }
-}
 
 /// The requests of a conversation with chat completions or Anthropic, each with its answer. All conversations
 /// have the same ids of calls; what is found is their own.

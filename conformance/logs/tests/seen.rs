@@ -1,20 +1,13 @@
 //! What is judged of a request that goes on from earlier ones is what is judged of it as a whole, whatever comes in which order.
 
+mod random;
+
+use random::Random;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_logs::{CheckOptions, Report, check_bytes};
 
-/// `xorshift64`.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 16).expect("48 bits") % limit
-    }
-
     fn text(&mut self) -> String {
         let words = ["a \\ \"b\" ", "], {\"messages\": [", "é\n", "def f(): ", "[object Object] "];
         (0..self.below(60)).map(|_| words[self.below(words.len())]).collect::<String>() + "."
