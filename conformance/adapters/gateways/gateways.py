@@ -92,6 +92,13 @@ class Pair:
         return f"{SHORT[self.client]} → {SHORT[self.provider]}"
 
     @property
+    def reproductions(self):
+        """Scripts by clause, as the adapters of frameworks have them. A pair has `table --show` instead."""
+        return {}
+
+    more_reproductions = reproductions
+
+    @property
     def known_failures(self):
         return self.gateway.folder / f"known-failures/{self.client}.{self.provider}{'.stream' if self.stream else ''}.toml"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from .adapters import ROOT, Adapter
 
 # A clause, or, over the wire, a rule of the provider.
-FINDING = re.compile(r"^((?:AGENT|SESSION|WIRE|OAI|ANT)-[A-Z0-9-]+): (.*)", re.MULTILINE)
+FINDING = re.compile(r"^((?:AGENT|SESSION|WIRE|GATE|OAI|ANT)-[A-Z0-9-]+): (.*)", re.MULTILINE)
 PLACE = re.compile(r"\brequest (\d+)")
 
 
@@ -103,6 +103,11 @@ class Cell:
         return "unsupported" if self.unsupported else "none"
 
     @property
+    def severities(self):
+        """The severities of the cases that count, the worst first."""
+        return sorted({finding.case.get("severity") or "C" for finding in self.faults})
+
+    @property
     def repros(self):
         return [*([self.repro] if self.repro else []), *self.more_repros]
 
@@ -174,7 +179,7 @@ def recommendations():
 
 def short(clause):
     """A clause without the word that all of its page begin with."""
-    return clause.removeprefix("AGENT-").removeprefix("SESSION-")
+    return clause.removeprefix("AGENT-").removeprefix("SESSION-").removeprefix("GATE-")
 
 
 def choices(adapter):

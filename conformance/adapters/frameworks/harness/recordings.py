@@ -1,7 +1,8 @@
-"""Adds new cases to a recording, which is a transcript that is kept."""
+"""Keeps recordings, which are transcripts, and adds new cases to them."""
 
 import json
 import lzma
+import os
 import re
 
 # The number of the request that a line begins with, or corrects.
@@ -12,6 +13,26 @@ XZ = {"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 64 << 20}
 
 def compressed(said):
     return lzma.compress(said if isinstance(said, bytes) else said.encode(), filters=[XZ])
+
+
+def keep(root, transcripts, days):
+    """Writes recordings by their paths, and their days into `days.json` of the root: all of them, or none.
+
+    Each is whole before the first gets its name. The days come first: a day without a recording says nothing, a recording without one cannot be shown.
+    """
+    kept = root / "days.json"
+    whole = {**(json.loads(kept.read_text()) if kept.exists() else {}), **days}
+    texts = {kept: (json.dumps(whole, indent=1, sort_keys=True) + "\n").encode(), **{path: compressed(said) for path, said in transcripts.items()}}
+    parts = {path: path.with_name(f".{path.name}.part") for path in texts}
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            parts[path].write_bytes(text)
+        for path, part in parts.items():
+            os.replace(part, path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
 
 
 def added(old, new):

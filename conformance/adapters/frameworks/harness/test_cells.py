@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import cells, html, known, markdown, run_files
+from . import cells, doors, html, known, markdown, run_files
 from .adapters import Adapter
 
 
@@ -91,11 +91,11 @@ class Cells(unittest.TestCase):
     def test_pages_show_what_was_found_and_escape_it(self):
         column = self.column(case("a", "fail", "AGENT-IDS: request 2, message 1: <script>"))
         clauses = [{"id": "AGENT-IDS", "level": "must", "text": "Ids & names"}]
-        page = "\n".join(html.page([column], clauses, [], []))
+        page = "\n".join(html.page([doors.Door("adapter", "By an adapter", "", [doors.side(column)], ("AGENT-",))], []))
         self.assertIn("FAIL 1", page)
         self.assertIn("&lt;script&gt;", page)
         self.assertIn("&lt;b&gt;", page)
-        self.assertNotIn("<script>", page)
+        self.assertEqual(page.count("<script>"), 1)
         self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses, [])))
         twice = cells.Cell(faults=column.cells["AGENT-IDS"].faults * 2)
         for over_wire, shown in (None, "| IDS 1 |"), ([("IDS", twice)], "| IDS 2 (wire) |"), ([], "| (wire) |"):

@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from . import clients, html, markdown, over_wire, wire_pages
+from . import clients, doors, html, markdown, over_wire, wire_pages
 from .cells import Cell, Column, Finding, merged
 from .over_wire import Program, Reason, differences
 
@@ -77,7 +77,7 @@ class OverWire(unittest.TestCase):
         self.assertIn("| looper 1.2 | openai-chat |  | WIRE-RETRY 1 |", page)
         self.assertIn("| AGENT-IDS | looper | FAIL 1 | pass | nobody has said the reason |", page)
         self.assertIn("(openai-chat); the smallest is `a`: a \\<is\\> broken", page)
-        page = "\n".join(wire_pages.html([program], differing, html.text))
+        page = "\n".join(html.page([doors.Door("wire", "Over the wire", "", [doors.over_wire(program)], ("AGENT-", "WIRE-"))], differing))
         self.assertIn("a &lt;is&gt; broken", page)
         self.assertNotIn("<is>", page)
         table = "\n".join(markdown.table([column("looper", of=cell("a"))], [{"id": "AGENT-IDS", "level": "must"}], differing))

@@ -1,4 +1,4 @@
-"""The second column of the matrix, in Markdown and HTML: the verdicts over the wire."""
+"""The verdicts over the wire in Markdown, and in HTML where they differ from those of the adapters."""
 
 from .cells import clauses
 from .markdown import cut, plain
@@ -83,27 +83,14 @@ def table(heads, body):
         yield f"| {' | '.join(row)} |"
 
 
-def html(found, differing, text):
-    """`text` writes a text as HTML."""
-    yield f'<h2 id="wire">Over the wire</h2><p>{ABOUT}. {COUNTED}</p>'
-    yield from html_table("Over the wire", HEADS, rows(found), text)
-    yield "<h3>Where an adapter and the wire differ</h3>"
-    yield from html_table("Where an adapter and the wire differ", DIFFERING, differing_rows(differing), text)
-    yield "<h3>What only the wire shows</h3>"
-    for program in found:
-        for clause, cell, first, broken_in in shown(program):
-            yield f'<details><summary><span class="{cell.state}">{text(cell.text)}</span> {program.name}, {clause}: {text(cut(first.what))}</summary>'
-            yield f"<p>In {', '.join(broken_in)}. The smallest case is <code>{text(first.case['id'])}</code>: {text(first.case['why'])}</p>"
-            yield f"<p><code>conformance/adapters/wire/run --filter {text(first.case['id'])} {program.name}</code></p>"
-            others = sorted(finding.case["id"] for finding in cell.faults[1:])
-            if others:
-                yield f"<p>Also in {', '.join(f'<code>{text(id)}</code>' for id in others)}.</p>"
-            yield "</details>"
+def differing_table(differing, text):
+    """Where an adapter and the wire differ, in HTML. `text` writes a text as HTML."""
+    return html_table("Where an adapter and the wire differ", DIFFERING, differing_rows(differing), text)
 
 
 def html_table(name, heads, body, text):
-    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table class="words"><thead><tr>'
+    yield f'<table class="words"><caption class="hidden">{name}</caption><thead><tr>'
     yield "".join(f'<th scope="col">{head}</th>' for head in heads) + "</tr></thead><tbody>"
     for first, *others in body:
-        yield f'<tr><th scope="row">{text(first)}</th>' + "".join(f"<td>{text(cell)}</td>" for cell in others) + "</tr>"
-    yield "</tbody></table></div>"
+        yield f'<tr data-clause="{text(first)}"><th scope="row">{text(first)}</th>' + "".join(f'<td title="{head}">{text(cell)}</td>' for head, cell in zip(heads[1:], others)) + "</tr>"
+    yield "</tbody></table>"
