@@ -1,6 +1,6 @@
 //! The adapters of real agent frameworks, as `init --framework` copies them.
 
-use super::init::{Starter, StarterSessions};
+use super::init::{REPOSITORY, Starter, StarterSessions};
 use clap::ValueEnum;
 
 /// A framework that has an adapter.
@@ -29,21 +29,24 @@ pub(super) enum Framework {
 
 /// The files of a framework's adapters, and the shared files that they need.
 macro_rules! files {
-    ($folder:literal: $($name:literal),*; $($shared:literal),*) => {
+    ($folder:literal: $($name:literal $(as $target:literal)?),*; $($shared:literal),*) => {
         vec![
-            $(($name, include_str!(concat!("../../adapters/frameworks/", $folder, "/", $name)).to_owned()),)*
+            $((files!(@name $name $($target)?), include_str!(concat!("../../adapters/frameworks/", $folder, "/", $name)).to_owned()),)*
             $((concat!("shared/", $shared), include_str!(concat!("../../adapters/frameworks/shared/", $shared)).to_owned()),)*
         ]
     };
+    (@name $name:literal) => { $name };
+    (@name $name:literal $target:literal) => { $target };
 }
 
-/// The adapter of op `tools`, and where there are `sessions` that of op `session`.
+/// The adapter of op `tools`, and where there are `sessions` that of op `session`. Its requirements are what the framework's users name, without
+/// all that these need in turn: for another framework there is one line to replace.
 macro_rules! python {
     ($folder:literal $(, $shared:literal)*) => {
-        files!($folder: "adapter.py", "requirements.txt"; "testee.py" $(, $shared)*)
+        files!($folder: "adapter.py", "requirements.in" as "requirements.txt"; "testee.py" $(, $shared)*)
     };
     (sessions $folder:literal $(, $shared:literal)*) => {
-        files!($folder: "adapter.py", "session.py", "requirements.txt"; "testee.py", "session.py" $(, $shared)*)
+        files!($folder: "adapter.py", "session.py", "requirements.in" as "requirements.txt"; "testee.py", "session.py" $(, $shared)*)
     };
 }
 
@@ -68,7 +71,8 @@ impl Framework {
         let has = |name| files.iter().any(|(file, _)| *file == name);
         let is_python = has("adapter.py");
         let (setup, build): (_, &[&str]) = if is_python {
-            ("actions/setup-python@v6", &["python3 -m pip install --no-deps -r requirements.txt"])
+            // Many systems let nobody install beside their own packages.
+            ("actions/setup-python@v6", &["python3 -m venv .venv", ".venv/bin/pip install -r requirements.txt"])
         } else {
             ("actions/setup-node@v5", &["npm install"])
         };
@@ -79,7 +83,7 @@ impl Framework {
         });
         // Some frameworks are slow to import, and no adapter can observe everything.
         let options = "--profile universal --timeout 60 --max-unsupported 25 ";
-        let leftovers = if is_python { "__pycache__/\n" } else { "node_modules/\n" };
+        let leftovers = if is_python { ".venv/\n__pycache__/\n" } else { "node_modules/\n" };
         Starter { files, about: about(is_python), setup, build, options, command, sessions, leftovers }
     }
 
@@ -111,23 +115,25 @@ impl Framework {
             Self::AiSdk7 => {
                 ("node_modules/node/bin/node adapter.mjs generate", "node_modules/node/bin/node session.mjs")
             }
-            _ if is_python => ("python3 adapter.py", "python3 session.py"),
+            _ if is_python => (".venv/bin/python adapter.py", ".venv/bin/python session.py"),
             _ => ("node adapter.mjs", "node session.mjs"),
         }
     }
 }
 
 fn about(is_python: bool) -> String {
-    let (adapter, testee, requirements) = if is_python {
-        ("adapter.py", "shared/testee.py", "requirements.txt")
+    let (adapter, testee, requirements, signatures) = if is_python {
+        let function =
+            " A framework that reads a tool's parameters from the signature of a function gets `run.function(name)`.";
+        ("adapter.py", "shared/testee.py", "requirements.txt", function)
     } else {
-        ("adapter.mjs", "shared/testee.mjs", "package.json")
+        ("adapter.mjs", "shared/testee.mjs", "package.json", "")
     };
     format!(
-        "It connects an agent framework with [threadspec](https://github.com/threadspec/threadspec), whose profile `universal` \
+        "It connects an agent framework with [threadspec]({REPOSITORY}), whose profile `universal` \
          judges what any agent owes its model.\n\nIn `{adapter}` are a scripted model at the framework's own model \
          interface, scripted tools, and the framework's own loop; `{testee}` has the protocol.\nFor another framework, replace \
-         the model, the tools and the two conversions of messages, and what `{requirements}` installs. Repair nothing:\nwhat the \
+         the model, the tools and the two conversions of messages, and what `{requirements}` installs.{signatures} Repair nothing:\nwhat the \
          framework does is what is judged."
     )
 }

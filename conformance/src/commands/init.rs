@@ -8,6 +8,9 @@ use threadspec_judge::text::visible;
 use threadspec_report::terminal::print;
 use threadspec_runner::{Exit, files};
 
+/// Where links of a generated README lead: it stands outside of a checkout.
+pub(super) const REPOSITORY: &str = "https://github.com/threadspec/threadspec";
+
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
 ///
 /// With `--framework`, copy the complete adapter of a real agent framework, in profile universal, to be used as it is or turned
@@ -15,7 +18,7 @@ use threadspec_runner::{Exit, files};
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct Init {
-    /// node, python, typescript, rust, go or java
+    /// node, python, typescript, rust, go, java, ruby, php or csharp
     #[arg(value_name = "LANGUAGE", required_unless_present = "framework", conflicts_with = "framework")]
     language: Option<Language>,
     /// Copy the adapter of a framework
@@ -42,6 +45,12 @@ pub(super) enum Language {
     Go,
     /// Java with Gson, built by Maven.
     Java,
+    /// Ruby.
+    Ruby,
+    /// PHP without Composer.
+    Php,
+    /// C#, built by the .NET SDK.
+    Csharp,
 }
 
 fn unknown_language(name: &str) -> String {
@@ -133,20 +142,34 @@ impl Language {
                 "java -cp 'target/classes:target/dependency/*' Adapter",
                 "target/\n",
             ),
+            Self::Ruby => (
+                files!("ruby": "adapter.rb", "test_adapter.rb", "session.rb", "test_session.rb", "lines.rb"),
+                "ruby/setup-ruby@v1\n        with:\n          ruby-version: \"3.4\"",
+                &["ruby test_adapter.rb", "ruby test_session.rb"],
+                "ruby adapter.rb",
+                "",
+            ),
+            Self::Php => (
+                files!("php": "adapter.php", "test_adapter.php", "session.php", "test_session.php", "lines.php"),
+                "shivammathur/setup-php@v2\n        with:\n          php-version: \"8.4\"",
+                &["php test_adapter.php", "php test_session.php"],
+                "php adapter.php",
+                "",
+            ),
+            Self::Csharp => (
+                files!("csharp": "Adapter.csproj.template" as "Adapter.csproj", "Program.cs", "Adapter.cs", "AdapterTest.cs", "Sessions.cs",
+                       "SessionsTest.cs", "Lines.cs"),
+                "actions/setup-dotnet@v5\n        with:\n          dotnet-version: 8.0.x",
+                &["dotnet build --configuration Release --output build", "dotnet build/threadspec-adapter.dll test"],
+                "dotnet build/threadspec-adapter.dll",
+                "build/\nobj/\n",
+            ),
         };
-        let about = "It connects this implementation with [threadspec](https://github.com/threadspec/threadspec), which tests \
-                     it against the golden corpus. It answers `escape`;\nother operations are `unsupported` until \
-                     you add them.";
-        Starter {
-            files,
-            about: about.to_owned(),
-            setup,
-            build,
-            options: "",
-            command,
-            sessions: Some(self.sessions()),
-            leftovers,
-        }
+        let about = format!(
+            "It connects this implementation with [threadspec]({REPOSITORY}), which tests it against the golden corpus. \
+             It answers `escape`;\nother operations are `unsupported` until you add them."
+        );
+        Starter { files, about, setup, build, options: "", command, sessions: Some(self.sessions()), leftovers }
     }
 
     /// The example of op `session`.
@@ -158,6 +181,9 @@ impl Language {
             Self::Rust => "target/release/threadspec-sessions",
             Self::Java => "java -cp 'target/classes:target/dependency/*' Sessions",
             Self::Go => "./sessions",
+            Self::Ruby => "ruby session.rb",
+            Self::Php => "php session.php",
+            Self::Csharp => "dotnet build/threadspec-adapter.dll sessions",
         };
         let about =
             "The example\nis an agent with a list as its memory; it declares the feature `message` alone, and passes:";
@@ -228,8 +254,8 @@ impl Starter {
 
     fn readme(&self) -> String {
         format!(
-            "# An adapter for threadspec\n\n{}\n\n{}    {}\n\n`threadspec show CASE-ID` prints a request to try by hand, \
-             `threadspec explain CLAUSE` says what a clause demands.\n\n{}GitHub runs `.github/workflows/threadspec.yml` only at \
+            "# An adapter for threadspec\n\n{}\n\n{}    {}\n\nRequests and replies are one page: [the protocol]({REPOSITORY}/blob/main/conformance/PROTOCOL.md). \
+             `threadspec show CASE-ID` prints a request to try by hand,\n`threadspec explain CLAUSE` says what a clause demands.\n\n{}GitHub runs `.github/workflows/threadspec.yml` only at \
              the root of a repository. If this is a folder in one, move the file there, name\nthe folder as \
              `working-directory` under `with`, and let the other steps run there too: `defaults: {{run: {{working-directory: \
              FOLDER}}}}` in the job.\n",
@@ -255,8 +281,10 @@ impl Starter {
                      hello, and more features as your agent has them."
                 .to_owned(),
         };
-        let link = "https://github.com/threadspec/threadspec/blob/main/conformance/REFERENCE.md#sessions";
-        format!("{why} {how}\nInput, reply and features: [sessions]({link}).\n\n## Continuous integration\n\n")
+        let link = "blob/main/conformance/REFERENCE.md#sessions";
+        format!(
+            "{why} {how}\nInput, reply and features: [sessions]({REPOSITORY}/{link}).\n\n## Continuous integration\n\n"
+        )
     }
 
     fn workflow(&self) -> String {

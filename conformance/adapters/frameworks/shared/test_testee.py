@@ -1,10 +1,12 @@
 """python3 -m unittest discover -s conformance/adapters/frameworks/shared: tests of `testee.py` over a loop of a few lines."""
 
 import contextlib
+import inspect
 import io
 import json
 import subprocess
 import sys
+import typing
 import unittest
 from pathlib import Path
 
@@ -188,6 +190,29 @@ class Results(unittest.TestCase):
     def test_by_arguments(self):
         run = self.run_of({"byArgs": [[{"x": 1}, "one"], [{"x": 2}, "two"]]})
         self.assertEqual((run.result("a", {"x": 2}), run.result("a", {"x": 3})), ("two", ""))
+
+
+class Functions(unittest.TestCase):
+    def run_of(self, *calls):
+        return Run(script([{"tool_calls": list(calls)}], {"a": {"byArgs": [[{"x": 1}, "one"]]}, "b": [2]}), list)
+
+    def test_a_function_has_the_parameters_that_the_model_will_call_it_with(self):
+        function = self.run_of(call(x=1), call(x=1, y=[]), call(name="other", z=1)).function("a")
+        self.assertEqual(str(inspect.signature(function)), "(*, x: Any, y: Any = None) -> Any")
+        self.assertEqual(typing.get_type_hints(function), {"x": typing.Any, "y": typing.Any, "return": typing.Any})
+        self.assertEqual((function.__name__, "    y: an argument" in function.__doc__), ("a", True))
+        self.assertEqual(function(x=1), "one")
+
+    def test_a_function_that_is_called_without_arguments_or_never_has_no_parameters(self):
+        run = self.run_of(call())
+        self.assertEqual([str(inspect.signature(run.function(name))) for name in "ab"], ["() -> Any"] * 2)
+        self.assertEqual(run.function("b")(), 2)
+
+    def test_an_argument_that_can_be_no_parameter_is_unsupported(self):
+        for name in "x-y", "", "class", "1":
+            run = self.run_of(call(**{name: 1}))
+            run.function("a")
+            self.assertIn("no name of a parameter", run.unobservable, name)
 
 
 class Turns(unittest.TestCase):

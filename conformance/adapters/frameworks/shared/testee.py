@@ -5,6 +5,7 @@ An adapter is a function of one `Run`, plain or async, that lets the framework's
 - its fake model, at the framework's own model interface, calls `run.ask(request)` with the framework's own request object
   and gives back the `Turn` that it returns (it raises `ModelFailed` where the script says so);
 - its tools, named `run.tools`, call `run.result(name, args, call_id)`, which returns any JSON value or raises `ScriptedFailure`;
+  a framework that reads a tool's parameters from the signature of a function gets `run.function(name)`;
 - it sets `run.final` to what the framework hands back at the end, and `run.given` to the caller's own list;
 - an exception that leaves it means that the framework ended the run.
 
@@ -19,10 +20,12 @@ import asyncio
 import importlib.metadata
 import inspect
 import json
+import keyword
 import os
 import re
 import sys
 import traceback
+import typing
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -74,7 +77,8 @@ class Run:
         self._scripts = script.get("tools") or {}
         self.tools = list(self._scripts)
         self.final = self.given = self.failure = self.unobservable = None
-        self._turns = iter(script["model"])
+        self._model = script["model"]
+        self._turns = iter(self._model)
         self._calls = []
         self._taken = {}
         # The framework's own objects, and the JSON text of each as it was when the model got it.
@@ -121,6 +125,28 @@ class Run:
             result = self._by_elimination(name, args, script["byId"])
         return self._played(result)
 
+    def function(self, name):
+        """The tool as a function, for a framework that reads a tool's schema from its signature and its docstring: the parameters are those that
+        the model will call it with; one that not every call has is optional."""
+        calls = [call.get("args") or {} for turn in self._model for call in turn.get("tool_calls") or [] if call["name"] == name]
+        names = list(dict.fromkeys(parameter for args in calls for parameter in args))
+        if not all(map(_can_name_a_parameter, names)):
+            self.cannot_tell(f"a call of {name!r} has an argument that is no name of a parameter")
+            names = []
+
+        def call(**args):
+            return self.result(name, args)
+
+        def parameter(one):
+            default = inspect.Parameter.empty if all(one in args for args in calls) else None
+            return inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typing.Any)
+
+        call.__name__ = call.__qualname__ = name
+        call.__doc__ = "\n".join(["A scripted tool.", "", "Args:", *(f"    {one}: an argument" for one in names)] if names else ["A scripted tool."])
+        call.__annotations__ = {**dict.fromkeys(names, typing.Any), "return": typing.Any}
+        call.__signature__ = inspect.Signature(map(parameter, names), return_annotation=typing.Any)
+        return call
+
     def _played(self, result):
         if isinstance(result, dict) and list(result) == ["error"] and isinstance(result["error"], str):
             raise ScriptedFailure(result["error"])
@@ -160,6 +186,10 @@ class Run:
             traceback.print_exc()
             self.cannot_tell(f"the adapter cannot write a list of messages: {error}")
             return "null"
+
+
+def _can_name_a_parameter(text):
+    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _calls(turn):
