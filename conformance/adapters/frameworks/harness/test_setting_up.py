@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from .setting_up import execute
+from .setting_up import execute, in_memory
 
 
 class Environment(unittest.TestCase):
@@ -19,6 +19,14 @@ class Environment(unittest.TestCase):
             log.seek(0)
             self.assertEqual(log.read().splitlines()[-1], "kept False")
         self.assertTrue([*folder.glob("__pycache__/framework.*.pyc")])
+
+    def test_stores_are_in_memory_unless_the_user_says_where(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        with mock.patch.dict("os.environ", clear=True):
+            self.assertEqual(in_memory(Path(folder)), {"TMPDIR": folder})
+            self.assertEqual(in_memory(Path(folder) / "absent"), {})
+        with mock.patch.dict("os.environ", {"TMPDIR": "of the user"}):
+            self.assertEqual(in_memory(Path(folder)), {})
 
 
 if __name__ == "__main__":
