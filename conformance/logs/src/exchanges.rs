@@ -34,6 +34,8 @@ pub(super) struct Exchanges {
     begun: HashMap<usize, u64>,
     breaches: usize,
     losses: usize,
+    /// The first request of the file that goes on from one that is no longer kept, and how many do.
+    unjoined: Option<(Place, usize)>,
     /// What the last request shows of those that begin with all of it.
     judged: Option<JudgedHistory>,
     /// The files, each with the number of requests before it.
@@ -86,6 +88,7 @@ impl Exchanges {
             begun: HashMap::new(),
             breaches: 0,
             losses: 0,
+            unjoined: None,
             judged: None,
             files: Vec::new(),
             are_parts: false,
@@ -301,6 +304,9 @@ impl Exchanges {
         output: &mut FindingOutput<'_>,
     ) {
         let RelatedRequest { place, lineage, length, begun, is_sent, key, answer } = request;
+        if lineage.is_out_of_reach && is_sent {
+            self.unjoined.get_or_insert_with(|| (place.clone(), 0)).1 += 1;
+        }
         // Strangers that begin alike share no calls.
         let begun = follow::hash(&(begun, if self.are_parts { 0 } else { self.in_earlier_files() }));
         let begun = lineage.parent.and_then(|parent| self.begun.get(&parent)).copied().unwrap_or(begun);
@@ -385,11 +391,22 @@ impl Exchanges {
         }
         // What was not gone on from may be in the next file.
         self.answered = answered.into_iter().filter(|(_, one)| one.next.is_none()).collect();
+        let unjoined = self.unjoined.take();
+        let is_joined = unjoined.is_none();
+        if let Some((place, requests)) = unjoined {
+            let more = if requests > 1 { format!("; so do {} more", requests - 1) } else { String::new() };
+            let text = format!(
+                "it seems to go on from a request that is more than {} requests behind, but does not begin with all of it: \
+                 only the last ones are kept to be compared, so that where its prompt cache was lost is not known{more}",
+                follow::REACH
+            );
+            output.found(finding("LOG-LIMIT", place, text));
+        }
         let count = self.count - self.in_earlier_files();
         if count > 0 && self.breaches == 0 {
             output.summary.holds.push("provider-rules");
         }
-        if self.losses == 0 && count > 1 {
+        if self.losses == 0 && is_joined && count > 1 {
             output.summary.holds.push("append-only");
         }
     }

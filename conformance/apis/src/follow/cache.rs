@@ -56,12 +56,8 @@ impl From<StoredPiece> for SegmentText {
 
 /// The segments of a request as they are compared.
 pub fn segment_texts(segments: Vec<Segment>) -> Vec<SegmentText> {
-    let mut buffer = Vec::new();
     let text = |Segment { place, role, value }: Segment| {
-        buffer.clear();
-        // Values that were read from JSON can be written, and into memory.
-        let _ = serde_json::to_writer(&mut buffer, &value);
-        let text = String::from_utf8(buffer.clone()).unwrap_or_default();
+        let text = value.to_string();
         SegmentText { piece: StoredPiece { hash: hash(&text), length: text.len(), place, role }, text: Some(text) }
     };
     segments.into_iter().map(text).collect()
@@ -111,6 +107,8 @@ pub struct Lineage {
     pub loss: Option<Loss>,
     /// How many pieces of it an earlier request had, all of whose pieces they are.
     pub extended: usize,
+    /// Whether it seems to go on from a request that is no longer kept, without extending it.
+    pub is_out_of_reach: bool,
 }
 
 /// Where a request stops being an extension of the one that it goes on from.
@@ -157,6 +155,8 @@ pub struct Conversations {
     whole: HashMap<u64, Whole>,
     /// The hashes of whole requests, the oldest first.
     order: VecDeque<(u64, usize)>,
+    /// What requests began with that are no longer kept, and the fewest replies that one of them had.
+    begun: HashMap<u64, usize>,
     /// The texts of the pieces that came last.
     texts: HashMap<u64, String>,
     /// Their hashes, the oldest first, and how long they are together.
@@ -182,11 +182,16 @@ impl Conversations {
         let begun = parent.map_or(0, |parent| parent.length);
         let explained = usize::from(parent.is_some());
         let now = EarlierRequest { number, key, pieces, replies };
-        let mut relation = Lineage { parent: parent.map(|parent| parent.number), loss: None, extended: begun };
-        if replies_behind(&now.pieces, begun) > explained
-            && let Some(before) = self.continued(&now, begun)
-        {
-            relation = Lineage { parent: Some(before.number), loss: Some(self.loss(before, &now)), ..relation };
+        let parent = parent.map(|parent| parent.number);
+        let mut relation = Lineage { parent, extended: begun, ..Lineage::default() };
+        if replies_behind(&now.pieces, begun) > explained {
+            if let Some(before) = self.continued(&now, begun) {
+                relation = Lineage { parent: Some(before.number), loss: Some(self.loss(before, &now)), ..relation };
+            } else {
+                let forgotten = beginning(&now).and_then(|beginning| self.begun.get(&beginning));
+                // Requests that begin with the same examples have as many replies.
+                relation.is_out_of_reach = forgotten.is_some_and(|replies| *replies < now.replies);
+            }
         }
         self.whole.insert(whole, Whole { number, length: now.pieces.len() });
         self.order.push_back((whole, number));
@@ -202,6 +207,13 @@ impl Conversations {
             && let Some(oldest) = self.requests.pop_front()
         {
             self.pieces -= oldest.pieces.len();
+            if let Some(beginning) = beginning(&oldest) {
+                let fewest = self.begun.entry(beginning).or_insert(oldest.replies);
+                *fewest = oldest.replies.min(*fewest);
+            }
+        }
+        if self.begun.len() > MOST_WHOLE {
+            self.begun.clear();
         }
         while self.text_bytes > MOST_TEXT
             && let Some(oldest) = self.text_order.pop_front()
@@ -307,6 +319,12 @@ impl Conversations {
         let within = if let LossKind::Changed(difference) = &how { difference.byte } else { 0 };
         Loss { place: found.place, how, kept: (before + within).min(whole), whole }
     }
+}
+
+/// What a request begins with behind its settings, as a hash.
+fn beginning(request: &EarlierRequest) -> Option<u64> {
+    let first = request.pieces.iter().find(|piece| piece.role != Owner::Setting)?;
+    Some(hash(&(request.key, first.hash)))
 }
 
 /// How many pieces two requests have in common at the beginning.
@@ -419,6 +437,27 @@ mod tests {
         }
         // What extends a request that is gone is still recognized.
         assert_eq!(push(2 * REACH + 1, "s u1 a1 t1 b2 t2"), (Some(0), REACH, 2 * REACH + 6));
+    }
+
+    #[test]
+    fn what_goes_on_from_a_request_that_is_gone_is_told() {
+        for (between, request, expected) in [
+            (REACH, "s u1 a1 T1 a2 t2", true),
+            // It is kept, is extended, has no more replies, or begins in another way.
+            (REACH - 1, "s u1 a1 T1 a2 t2", false),
+            (REACH, "s u1 a1 t1 a2 t2", false),
+            (REACH, "s u1 b1 u3", false),
+            (REACH, "s u2 a1 T1 a2 t2", false),
+        ] {
+            let mut conversations = Conversations::default();
+            let mut push =
+                |number: usize, request: &str| conversations.push(number, (), segment_texts(segments(request)));
+            push(0, "s u1 a1 t1");
+            for number in 1..=between {
+                assert!(!push(number, &format!("s v{number}")).is_out_of_reach);
+            }
+            assert_eq!(push(between + 1, request).is_out_of_reach, expected, "{between} {request}");
+        }
     }
 
     #[test]
