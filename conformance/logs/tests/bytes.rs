@@ -2,6 +2,7 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::json;
 use std::io::{self, Read, Write};
 use threadspec_golden::log_rules;
 use threadspec_logs::{CheckOptions, Report, check, check_bytes};
@@ -153,5 +154,35 @@ impl Read for Repeated<'_> {
             (self.at, self.times) = (0, self.times - 1);
         }
         Ok(length)
+    }
+}
+
+#[test]
+fn what_is_too_far_apart_to_be_compared_is_told_once() {
+    let log = |conversations: usize, word: &str| -> String {
+        let first = (0..conversations).map(|number| (number, "Hi", 1));
+        let second = (0..conversations).map(|number| (number, if number < 2 { word } else { "Hi" }, 3));
+        let line = |(number, word, replies): (usize, &str, usize)| {
+            let mut messages = vec![json!({"role": "user", "content": format!("Ask {number}")})];
+            for reply in 0..replies {
+                messages.push(json!({"role": "assistant", "content": format!("{word} {reply}")}));
+                messages.push(json!({"role": "user", "content": "And?"}));
+            }
+            format!("{}\n", json!({"model": "gpt-4.1", "messages": messages}))
+        };
+        first.chain(second).map(line).collect()
+    };
+    for (conversations, word, expected, holds) in [
+        (510, "Hello", &["LOG-LIMIT"][..], false),
+        (490, "Hello", &["LOG-PREFIX", "LOG-PREFIX"], false),
+        (510, "Hi", &[], true),
+    ] {
+        let report = found(log(conversations, word));
+        assert_eq!(
+            rules(&report).iter().map(|(rule, _)| *rule).collect::<Vec<_>>(),
+            expected,
+            "{conversations} {word}"
+        );
+        assert_eq!(report.summary.holds.contains(&"append-only"), holds, "{conversations} {word}");
     }
 }

@@ -155,7 +155,7 @@ pub struct Conversations {
     whole: HashMap<u64, Whole>,
     /// The hashes of whole requests, the oldest first.
     order: VecDeque<(u64, usize)>,
-    /// What requests began with that are no longer kept, and the fewest replies that one of them had.
+    /// What requests began with that are no longer kept, and the most replies that one of them had.
     begun: HashMap<u64, usize>,
     /// The texts of the pieces that came last.
     texts: HashMap<u64, String>,
@@ -189,8 +189,9 @@ impl Conversations {
                 relation = Lineage { parent: Some(before.number), loss: Some(self.loss(before, &now)), ..relation };
             } else {
                 let forgotten = beginning(&now).and_then(|beginning| self.begun.get(&beginning));
+                let extended = replies_behind(&now.pieces[..begun], 0);
                 // Requests that begin with the same examples have as many replies.
-                relation.is_out_of_reach = forgotten.is_some_and(|replies| *replies < now.replies);
+                relation.is_out_of_reach = forgotten.is_some_and(|most| (extended + 1..now.replies).contains(most));
             }
         }
         self.whole.insert(whole, Whole { number, length: now.pieces.len() });
@@ -203,13 +204,16 @@ impl Conversations {
 
     /// Drops what is too old.
     fn forget(&mut self) {
-        while (self.requests.len() > REACH || (self.requests.len() > 1 && self.pieces > MOST_PIECES))
+        // A request that may be for two APIs is there twice.
+        let newest = self.requests.back().map_or(0, |newest| newest.number);
+        while let Some(oldest) = self.requests.front()
+            && (oldest.number + REACH <= newest || (oldest.number < newest && self.pieces > MOST_PIECES))
             && let Some(oldest) = self.requests.pop_front()
         {
             self.pieces -= oldest.pieces.len();
             if let Some(beginning) = beginning(&oldest) {
-                let fewest = self.begun.entry(beginning).or_insert(oldest.replies);
-                *fewest = oldest.replies.min(*fewest);
+                let most = self.begun.entry(beginning).or_default();
+                *most = oldest.replies.max(*most);
             }
         }
         if self.begun.len() > MOST_WHOLE {
@@ -445,7 +449,7 @@ mod tests {
             (REACH, "s u1 a1 T1 a2 t2", true),
             // It is kept, is extended, has no more replies, or begins in another way.
             (REACH - 1, "s u1 a1 T1 a2 t2", false),
-            (REACH, "s u1 a1 t1 a2 t2", false),
+            (REACH, "s u1 a1 t1 a2 t2 a3 t3", false),
             (REACH, "s u1 b1 u3", false),
             (REACH, "s u2 a1 T1 a2 t2", false),
         ] {
