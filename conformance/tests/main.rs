@@ -14,6 +14,8 @@ mod documents;
 mod framework_testee;
 mod init;
 mod known_failures;
+#[cfg(unix)]
+mod matrix;
 mod over_wire;
 mod probe;
 mod provider;

@@ -77,7 +77,7 @@ fn values(argument: &str) -> Option<Vec<&'static str>> {
 }
 
 /// What to try, by command. A command with a text of its own has its examples there.
-const EXAMPLES: [(&str, &str); 17] = [
+const EXAMPLES: [(&str, &str); 18] = [
     ("judge", "threadspec judge exchange.jsonl.gz\n  threadspec judge --report html=report.html exchange.jsonl"),
     (
         "provider",
@@ -102,6 +102,7 @@ const EXAMPLES: [(&str, &str); 17] = [
         "fuzz",
         "threadspec fuzz --time 60 -- my-adapter\n  threadspec fuzz --profile universal --op session -- my-adapter",
     ),
+    ("matrix", "threadspec matrix run haystack\n  threadspec matrix run haystack@3.1.0 ai-sdk-7@7.0.1"),
     ("serialize", "threadspec serialize events.json"),
     ("messages", "threadspec messages events.json"),
 ];

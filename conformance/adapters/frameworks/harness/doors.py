@@ -37,6 +37,13 @@ class Door:
     about: str
     sides: list
     prefixes: tuple = ()
+    # Where the wire shows something else, by side and clause.
+    different: dict = field(default_factory=dict)
+
+    def counted(self, side, clause):
+        """The cell that counts: that over the wire, where the two differ."""
+        difference = self.different.get((side.id, clause))
+        return difference.over_wire if difference else side.cell(clause)
 
     def anchor(self, side, clause=""):
         return "-".join(part for part in ("" if self.id == "adapter" else self.id, side.id, clause) if part)
@@ -47,7 +54,7 @@ class Door:
         found = dict.fromkeys([*known, *(clause for side in self.sides for clause, cell in side.cells.items() if cell.faults or cell.found)])
 
         def harm(clause):
-            faulty = [cell for cell in (side.cell(clause) for side in self.sides) if cell.faults]
+            faulty = [cell for cell in (self.counted(side, clause) for side in self.sides) if cell.faults]
             severity = self.severity(clause) or "D"
             return severity, any(cell.recommended for cell in faulty), -len(faulty), -sum(len(cell.faults) for cell in faulty), known.get(clause, len(known)), clause
 
@@ -55,13 +62,17 @@ class Door:
 
     def severity(self, clause):
         """The worst severity of a case that is charged to the clause and counts; nothing if no case is."""
-        return min((severity for side in self.sides for severity in side.cell(clause).severities), default="")
+        return min(self.severities(clause), default="")
+
+    def severities(self, clause):
+        return sorted({severity for side in self.sides for severity in self.counted(side, clause).severities})
 
 
-def doors(columns, programs, of_sessions, gateways):
-    """All doors. `gateways` are as `../gateways/table` keeps them."""
+def doors(columns, programs, of_sessions, gateways, differing=()):
+    """All doors. `gateways` are as `../gateways/table` keeps them; `differing` says where an adapter and the wire are not the same."""
+    different = {(difference.adapter, difference.clause): difference for difference in differing}
     return [
-        Door("adapter", "By an adapter", "The framework's own loop, with a scripted model at its own model interface.", [side(column) for column in columns], ("AGENT-",)),
+        Door("adapter", "By an adapter", "The framework's own loop, with a scripted model at its own model interface.", [side(column) for column in columns], ("AGENT-",), different),
         Door("wire", "Over the wire", f"{wire_pages.ABOUT}. {wire_pages.COUNTED}", [over_wire(program) for program in programs], ("AGENT-", "WIRE-")),
         Door("session", "Sessions", "Several runs on one thread, on the framework's own memory, with kills, limits, approvals and compaction between them.", [side(column) for column in of_sessions], ("SESSION-",)),
         Door("gateway", "Gateways", "Published programs between an agent and its model. A case counts once, whatever the number of pairs of APIs that it fails in.", [through(gateway) for gateway in gateways], ("GATE-",)),

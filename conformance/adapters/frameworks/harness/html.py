@@ -39,9 +39,8 @@ SEVERITIES = {
 
 
 def page(doors, differing, trends=()):
-    """`differing` says where an adapter and the wire are not the same; `trends` are lines of HTML about several versions of one framework."""
+    """`differing` is told in a table of its own; `trends` are lines of HTML about several versions of one framework."""
     sides = [side for door in doors for side in door.sides]
-    different = {(difference.adapter, difference.clause): difference for difference in differing}
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>Agent frameworks, clause by clause</title><style>\n{STYLE}</style></head><body>"
@@ -55,7 +54,7 @@ def page(doors, differing, trends=()):
         yield f'<li><span class="{state}">{sign}</span> {text(about)}</li>'
     yield "</ul></details>"
     for door in doors:
-        yield from section(door, different if door.id == "adapter" else {})
+        yield from section(door)
         if door.id == "wire":
             yield '<section class="more" data-door="wire"><h3>Where an adapter and the wire differ</h3>'
             yield from differing_table(differing, text)
@@ -90,7 +89,7 @@ def choice(id, label, options):
     return f'<label>{label} <select id="{id}"><option value="">all</option>{listed}</select></label>'
 
 
-def section(door, different):
+def section(door):
     yield f'<section data-door="{door.id}"><h2 id="{door.id}">{text(door.title)}</h2><p>{text(door.about)}</p>'
     yield f'<table class="grid"><caption class="hidden">{text(door.title)}: clauses and implementations</caption><thead><tr><th scope="col">Clause</th>'
     for side in door.sides:
@@ -102,25 +101,24 @@ def section(door, different):
     for severity, clauses in by_severity.items():
         yield f'<tbody><tr class="group"><th scope="rowgroup" colspan="{len(door.sides) + 1}">{SEVERITIES[severity]}</th></tr>'
         for clause in clauses:
-            yield from row(door, clause, different)
+            yield from row(door, clause)
         yield "</tbody>"
     yield "</table></section>"
 
 
-def row(door, clause, different):
-    severities = sorted({severity for side in door.sides for severity in side.cell(clause).severities})
+def row(door, clause):
     recommended = " <small>should</small>" if clause in cells.recommendations() else ""
-    yield f'<tr data-clause="{clause}" data-severity="{" ".join(severities)}"><th scope="row"><a href="#{clause}">{cells.short(clause)}</a>{recommended}</th>'
-    yield from (table_cell(door, side, clause, different.get((side.id, clause))) for side in door.sides)
+    yield f'<tr data-clause="{clause}" data-severity="{" ".join(door.severities(clause))}"><th scope="row"><a href="#{clause}">{cells.short(clause)}</a>{recommended}</th>'
+    yield from (table_cell(door, side, clause) for side in door.sides)
     yield "</tr>"
 
 
-def table_cell(door, side, clause, difference=None):
+def table_cell(door, side, clause):
     """A cell, short for who sees the table and whole for who does not, and on a card."""
-    counted = difference.over_wire if difference else side.cell(clause)
+    counted, difference = door.counted(side, clause), (side.id, clause) in door.different
     said, link = side.cell(clause).text, f"#{door.anchor(side, clause)}" if side.cell(clause).found else ""
     if difference:
-        said, link = f"wire: {difference.over_wire.text}; {said}", link or "#wire"
+        said, link = f"wire: {counted.text}; {said}", link or "#wire"
     if not said:
         return "<td></td>"
     short = f'<i aria-hidden="true">{sign(counted)}{"<sup>≠</sup>" if difference else ""}</i><b>{text(said)}</b>'

@@ -18,6 +18,10 @@ class NotReady(Exception):
     """An adapter that could not be set up, or did not run."""
 
 
+class NotFit(NotReady):
+    """An adapter that cannot talk to what is installed."""
+
+
 def set_up(adapter, log):
     """Installs exactly what the lock file of the folder names, unless that was done already."""
     folder = adapter.folder
@@ -58,6 +62,8 @@ def verify(adapter, options, log, more=()):
     code = execute(command, options.timeout, log, cwd=ROOT, **in_memory())
     if code is None:
         raise NotReady(f"no end within {options.timeout} s")
+    if code == 3:
+        raise NotFit(f"its adapter does not start; see {log.name}")
     if code not in (0, 1, 5) or not report.exists():
         raise NotReady(f"threadspec ended with {code}; see {log.name}")
     return {0: "as known" if "--known-failures" in command else "conformant", 1: "not conformant", 5: "a known failure is out of date"}[code], transcript

@@ -16,8 +16,8 @@ def side(id, **cells):
     return Side(id, id.title(), "1.2", "Python", "2026-01-02", {f"AGENT-{clause.replace('_', '-')}": cell for clause, cell in cells.items()})
 
 
-def door(*sides):
-    return Door("adapter", "By an adapter", "", list(sides), ("AGENT-",))
+def door(*sides, **different):
+    return Door("adapter", "By an adapter", "", list(sides), ("AGENT-",), {("one", f"AGENT-{clause}"): difference for clause, difference in different.items()})
 
 
 class Order(unittest.TestCase):
@@ -35,10 +35,16 @@ class Order(unittest.TestCase):
         self.assertIn('id="two-AGENT-IDS"', page)
 
 
+    def test_what_the_wire_shows_counts_in_the_order_too(self):
+        wire = Difference("AGENT-IDS", "one", Cell(passed=1), cell("A"))
+        one = door(side("one", IDS=Cell(passed=1), END=cell("B")), IDS=wire)
+        self.assertEqual((one.clauses()[:2], one.severity("AGENT-IDS")), (["AGENT-IDS", "AGENT-END"], "A"))
+
+
 class Cells(unittest.TestCase):
     def shown(self, cell, difference=None):
         one = side("one", IDS=cell)
-        return html.table_cell(door(one), one, "AGENT-IDS", difference)
+        return html.table_cell(door(one, **({"IDS": difference} if difference else {})), one, "AGENT-IDS")
 
     def test_a_cell_is_short_for_the_eye_and_whole_for_all_others(self):
         contrived, touched = Cell(contrived=cell("C").faults, passed=1), Cell(touched=cell("B").faults, passed=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from . import recordings, versions
-from .setting_up import NotReady
+from .setting_up import NotFit
 
 
 class Wanted(unittest.TestCase):
@@ -50,12 +50,12 @@ class Fits(unittest.TestCase):
     def test_a_run_of_another_version_is_refused(self):
         versions.require_fit(self.run_of(**{"pass": 9, "fail": 90}), "1.0")
         versions.require_fit(self.run_of(**{"pass": 9}), versions.NEWEST)
-        with self.assertRaisesRegex(NotReady, "version 1.1 was asked for, and the adapter says that it runs 1.0"):
+        with self.assertRaisesRegex(NotFit, "version 1.1 was asked for, and the adapter says that it runs 1.0"):
             versions.require_fit(self.run_of(**{"pass": 9}), "1.1")
 
     def test_an_adapter_that_cannot_talk_to_the_framework_accuses_nobody(self):
         for verdicts in {"pass": 3, "rejected": 2, "crash": 1}, {"crash": 600}, {"unsupported": 9}:
-            with self.assertRaisesRegex(NotReady, "does not fit version 1.0"):
+            with self.assertRaisesRegex(NotFit, "does not fit version 1.0"):
                 versions.require_fit(self.run_of(**verdicts), "1.0")
 
 

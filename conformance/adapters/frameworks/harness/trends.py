@@ -114,7 +114,7 @@ def markdown(trends):
         return
     yield "\n## Versions\n"
     yield "What was mended and what broke from version to version (`threadspec matrix run FRAMEWORK@VERSION` adds one). A case is compared where both versions"
-    yield "were put to it. *mended*: it passes now; *broke*: it passed before; *otherwise*: it fails for another reason, or cannot be seen any more."
+    yield "were put to it, by the adapter that was written for the pinned version. *mended*: it passes now; *broke*: it passed before; *otherwise*: it fails for another reason, or cannot be seen any more."
     for one in trends:
         yield f"\n### {one.id}, version by version\n"
         yield f"| clause | {' | '.join(column.version for column in one.columns)} |"
@@ -131,7 +131,7 @@ def html(trends, text):
     """The same as cards of HTML. `text` writes a text as HTML."""
     if not trends:
         return
-    yield '<section data-door="versions"><h2 id="versions">Versions</h2><p>What was mended and what broke from version to version, in the cases that were put to both.</p>'
+    yield '<section data-door="versions"><h2 id="versions">Versions</h2><p>What was mended and what broke from version to version, in the cases that were put to both, by the adapter that was written for the pinned one.</p>'
     for one in trends:
         yield f'<h3>{text(one.id)}</h3><table class="words"><caption class="hidden">{text(one.id)}, version by version</caption><thead><tr><th scope="col">Clause</th>'
         yield "".join(f'<th scope="col">{text(column.version)}</th>' for column in one.columns) + "</tr></thead><tbody>"

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 
 from .adapters import HERE, ROOT, adapters, session_adapters
-from .setting_up import SETUP_LIMIT, NotReady, execute
+from .setting_up import SETUP_LIMIT, NotFit, NotReady, execute
 
 ENVIRONMENTS = ROOT / "target/matrix"
 # A version that nobody named: that which the registry gives.
@@ -43,7 +43,12 @@ def at(adapter, version):
 def recorded(adapter):
     """The versions of an adapter that have a recording beside that of the pinned one."""
     places = adapter.recording.parent.glob(f"{adapter.id}@*.jsonl.xz")
-    return [at(adapter, path.name.removeprefix(f"{adapter.id}@").removesuffix(".jsonl.xz")) for path in sorted(places)]
+    return [at(adapter, version_of(path, adapter)) for path in sorted(places)]
+
+
+def version_of(path, adapter):
+    """The version in the name of a recording of an adapter."""
+    return path.name.removeprefix(f"{adapter.id}@").removesuffix(".jsonl.xz")
 
 
 def install(folder, version, log):
@@ -106,11 +111,11 @@ STEPS = {"python": python, "node": node, "rust": rust}
 
 
 def require_fit(run, version):
-    """Raises NotReady for a run that says nothing of the framework: of another version than was asked for, or of an adapter that this version does not fit."""
+    """Raises NotFit for a run that says nothing of the framework: of another version than was asked for, or of an adapter that this version does not fit."""
     said = run["testee"]["implementation"]["version"]
     if version not in (NEWEST, said):
-        raise NotReady(f"version {version} was asked for, and the adapter says that it runs {said}")
+        raise NotFit(f"version {version} was asked for, and the adapter says that it runs {said}")
     counts = run["summary"]["verdicts"]
     strange = {verdict: counts[verdict] for verdict in STRANGE if counts.get(verdict)}
     if sum(strange.values()) >= counts.get("pass", 0):
-        raise NotReady(f"the adapter does not fit version {said}: {counts.get('pass', 0)} cases pass, {', '.join(f'{count} {verdict}' for verdict, count in strange.items())}")
+        raise NotFit(f"the adapter does not fit version {said}: {counts.get('pass', 0)} cases pass, {', '.join(f'{count} {verdict}' for verdict, count in strange.items())}")

@@ -51,5 +51,7 @@ async fn run(script: Arc<Script>) -> Result<Outcome, String> {
 
 fn main() {
     let url = "https://github.com/0xPlaygrounds/rig";
-    testee::serve(json!({"name": "rig", "version": "0.44.0", "language": "Rust", "url": url}), None, run);
+    let version = include_str!("Cargo.lock").split("name = \"rig-core\"\nversion = \"").nth(1);
+    let version = version.and_then(|rest| rest.split('"').next()).expect("a version of rig-core");
+    testee::serve(json!({"name": "rig", "version": version, "language": "Rust", "url": url}), None, run);
 }
