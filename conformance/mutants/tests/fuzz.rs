@@ -48,7 +48,7 @@ fn planted_bugs_are_found_and_made_small() {
     ] {
         // In literal `escape` may leave forbidden characters alone.
         let profile = if op == Op::Escape { JudgeProfile::Hardened } else { JudgeProfile::Literal };
-        let report = fuzz(bug, &FuzzOptions { ops: vec![op], ..settings(profile, 600) });
+        let report = fuzz(bug, &FuzzOptions { ops: vec![op], ..settings(profile, 200) });
         let found = report.findings.iter().find(|finding| finding.clause == clause);
         let finding = found.unwrap_or_else(|| panic!("{bug}: {:?}", report.findings));
         assert!(size(finding) <= 3, "{bug}: {}", finding.input);
@@ -60,7 +60,7 @@ fn planted_bugs_are_found_and_made_small() {
 fn bugs_of_size_are_found_and_made_small() {
     for (bug, op, most) in [("only-the-last-n-events:40", Op::Serialize, 130), ("rounds-end-after-n:12", Op::Tools, 60)]
     {
-        let settings = FuzzOptions { ops: vec![op], ..settings(JudgeProfile::Literal, 1_500) };
+        let settings = FuzzOptions { ops: vec![op], ..settings(JudgeProfile::Literal, 600) };
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(find(bug).expect(bug).implementation())) };
         let report = run(&settings, &|| Ok(start()), &mut |_| {});
         assert!(!report.findings.is_empty(), "{bug}");
@@ -241,7 +241,7 @@ fn what_a_profile_accepts_is_no_finding() {
 #[test]
 fn a_campaign_depends_on_its_seed_alone() {
     let found = |seed, jobs| {
-        let settings = FuzzOptions { seed, jobs, ..settings(JudgeProfile::Hardened, 400) };
+        let settings = FuzzOptions { seed, jobs, ..settings(JudgeProfile::Hardened, 100) };
         let findings = fuzz("ampersand-escaped-last", &settings).findings;
         findings.into_iter().map(|finding| (finding.count, finding.cases, finding.input)).collect::<Vec<_>>()
     };
