@@ -83,7 +83,7 @@ impl<'a> Matrix<'a> {
                     || {
                         [
                             universal::trials(corpus, cases, selection),
-                            wire::trials(corpus, &over_wire, selection),
+                            wire::trials(corpus, &over_wire, selection, 1),
                             session::trials(corpus, &of_sessions, selection, 1),
                             gateway::trials(corpus, (&of_gateways, &gateway::agent_cases(cases)), selection, 1),
                         ]
@@ -109,10 +109,24 @@ impl<'a> Matrix<'a> {
     ///
     /// When no thread of the operating system can be started.
     pub fn over_the_wire(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
+        Self::over_the_wire_of_some(corpus, cases, selection, 1)
+    }
+
+    /// The same with every `step`-th bug and reading alone; the first one is always among them.
+    ///
+    /// # Errors
+    ///
+    /// When no thread of the operating system can be started.
+    pub fn over_the_wire_of_some(
+        corpus: &Corpus,
+        cases: &'a [&'a Case],
+        selection: Selection,
+        step: usize,
+    ) -> Result<Self, Error> {
         let over_wire = wire::cases(cases);
         let is_put = if selection == Selection::EveryCase { |_: &Case| true } else { Case::needs_wire };
         let broken = wire::broken(&over_wire, is_put)?.into_iter().map(|(case, _)| case).collect();
-        let trials = workers()?.install(|| wire::trials(corpus, &over_wire, selection));
+        let trials = workers()?.install(|| wire::trials(corpus, &over_wire, selection, step));
         let cases = over_wire.into_iter().filter(|case| case.needs_wire()).collect();
         Ok(Self { trials, broken, cases, selection })
     }

@@ -42,8 +42,8 @@ pub(super) fn broken<'a>(cases: &[&'a Case], is_put: fn(&Case) -> bool) -> Resul
 }
 
 /// Tries every bug and every reading wherever it shows; where the cases of its clauses must suffice, in one of these places, by turns.
-pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
-    let places = planted().enumerate().flat_map(|(turn, (planted, on_wire))| {
+pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection, step: usize) -> Vec<Trial<'a>> {
+    let places = planted().enumerate().step_by(step).flat_map(|(turn, (planted, on_wire))| {
         let all: Vec<Transport> = on_wire.modes.each().collect();
         let chosen = if selection == Selection::EveryCase { all } else { vec![all[turn % all.len()]] };
         chosen.into_iter().map(move |transport| (planted, on_wire, transport))
