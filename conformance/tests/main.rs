@@ -25,6 +25,7 @@ mod schema;
 mod sessions;
 #[cfg(unix)]
 mod shell_testees;
+mod site;
 mod snapshots;
 mod speed;
 mod through;

@@ -1,9 +1,12 @@
 //! A run as a badge: in the endpoint format of shields.io, or as a picture.
 
 use super::record::RunRecord;
+use super::worst::worst_in_short;
 use super::{Conclusion, pages};
 use minijinja::context;
 use serde_json::json;
+use std::time::{Duration, SystemTime};
+use threadspec_runner::date;
 
 struct Badge {
     label: String,
@@ -12,21 +15,44 @@ struct Badge {
 }
 
 impl Badge {
+    /// What was judged and when, how many cases passed, and what is worst.
     fn of(runs: &[RunRecord]) -> Self {
         let passed: usize = runs.iter().filter_map(|run| run.summary.verdicts.get("pass")).sum();
         let applicable: usize = runs.iter().map(|run| run.summary.applicable).sum();
-        let mut profiles: Vec<String> = runs.iter().map(|run| run.options.terms()).collect();
-        profiles.dedup();
+        let mut terms: Vec<String> = runs.iter().map(|run| run.options.terms()).collect();
+        terms.dedup();
+        // Six modes of one profile would be a line of their own.
+        let terms = match &terms[..] {
+            [first, _, ..] => match first.split_once(" over ") {
+                Some((profile, _)) if terms.iter().all(|terms| terms.starts_with(&format!("{profile} over "))) => {
+                    format!("{profile}, {} ways over the wire", terms.len())
+                }
+                _ => terms.join("+"),
+            },
+            _ => terms.concat(),
+        };
+        let month = runs.iter().map(|run| month(run.started)).max().unwrap_or_default();
         let conclusion = Conclusion::of_all(runs);
         let is_part = runs.iter().any(|run| !run.limits().is_empty());
-        let message = match conclusion {
-            Conclusion::Conformant if is_part => format!("{passed}/{applicable}, in part"),
-            Conclusion::Conformant => format!("{passed}/{applicable}"),
-            Conclusion::OutOfDate => format!("{passed}/{applicable}, known failures out of date"),
-            Conclusion::Incomplete | Conclusion::NotConformant => format!("{passed}/{applicable}, {conclusion}"),
+        let worst = worst_in_short(runs).map(|worst| format!("worst: {worst}"));
+        let said = match conclusion {
+            Conclusion::Conformant if is_part => "in part".to_owned(),
+            Conclusion::Conformant => conclusion.to_string(),
+            Conclusion::OutOfDate => "known failures out of date".to_owned(),
+            Conclusion::Incomplete => conclusion.to_string(),
+            Conclusion::NotConformant => worst.unwrap_or_else(|| conclusion.to_string()),
         };
-        Self { label: format!("threadspec {}", profiles.join("+")), message, conclusion }
+        Self {
+            label: format!("threadspec {terms}, {month}"),
+            message: format!("{passed} of {applicable}, {said}"),
+            conclusion,
+        }
     }
+}
+
+/// The month of a time in seconds since 1970, as `2026-11`.
+fn month(seconds: u64) -> String {
+    date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).chars().take(7).collect()
 }
 
 /// The endpoint format of shields.io.
@@ -41,6 +67,12 @@ pub(super) fn endpoint(runs: &[RunRecord]) -> String {
     json!({"schemaVersion": 1, "label": label, "message": message, "color": color}).to_string() + "\n"
 }
 
+/// What it says, for those who do not see it.
+pub(super) fn text(runs: &[RunRecord]) -> String {
+    let Badge { label, message, .. } = Badge::of(runs);
+    format!("{label}: {message}")
+}
+
 /// A picture.
 pub(super) fn svg(runs: &[RunRecord]) -> String {
     let Badge { label, message, conclusion } = Badge::of(runs);
@@ -51,5 +83,5 @@ pub(super) fn svg(runs: &[RunRecord]) -> String {
         Conclusion::Incomplete => "#5f6368",
         Conclusion::NotConformant => "#b3261e",
     };
-    pages::render("badge.svg", &context! { left => width(&label), right => width(&message), label, message, fill })
+    pages::render("badge.xml", &context! { left => width(&label), right => width(&message), label, message, fill })
 }

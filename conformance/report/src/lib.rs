@@ -1,4 +1,4 @@
-//! Reports of a run, for people and for programs: a run goes in; text, JSON, `JUnit`, Markdown, HTML and badges come out.
+//! Reports of a run, for people and for programs: a run goes in; text, JSON, `JUnit`, Markdown, HTML, badges and a site come out.
 //!
 //! So does what `threadspec check` found, with SARIF and annotations of GitHub in addition ([`findings`]).
 //!
@@ -22,6 +22,7 @@
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and writing them to files |
 //! | `badge`, `html`, `junit`, `markdown` | one form each |
+//! | `site` | the pages of the project's site: clauses, cases, rules, documents, results |
 //! | `pages` | the pages that some of them fill in |
 //! | [`findings`] | what was found in logs, in each of its forms |
 //! | `words` | what several reports say in the same words |
@@ -47,6 +48,7 @@ mod output;
 mod pages;
 mod record;
 mod sessions;
+mod site;
 mod summary;
 mod tally;
 pub mod terminal;
@@ -65,6 +67,7 @@ pub use merge::merge;
 pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
 pub use sessions::JudgedFeatures;
+pub use site::{Documents, Site};
 pub use summary::Summary;
 pub use tally::ClauseTally;
 pub use worst::worst;

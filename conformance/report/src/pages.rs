@@ -1,20 +1,31 @@
-//! The pages that reports fill in. What they show is escaped by the engine, whatever a testee said.
+//! The pages that reports and the site fill in. What they show is escaped by the engine, whatever a testee said.
 
 use minijinja::{AutoEscape, Environment, Value, escape_formatter};
+use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 3] = [
-    ("report.html", include_str!("../templates/report.html")),
-    ("junit.xml", include_str!("../templates/junit.xml")),
-    ("badge.svg", include_str!("../templates/badge.svg")),
-];
+macro_rules! templates {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!("../templates/", $name)))),*] };
+}
 
-/// A template with its values filled in.
-///
-/// # Panics
-///
-/// When a template of this program is wrong, which the tests of each report would show.
+const TEMPLATES: [(&str, &str); 14] = templates!(
+    "report.html",
+    "junit.xml",
+    "badge.xml",
+    "site/page.html",
+    "site/inline.html",
+    "site/index.html",
+    "site/clauses.html",
+    "site/clause.html",
+    "site/topics.html",
+    "site/cases.html",
+    "site/rules.html",
+    "site/documents.html",
+    "site/document.html",
+    "site/results.html"
+);
+
 #[expect(clippy::expect_used, reason = "templates are part of the program")]
-pub(super) fn render(name: &str, values: &Value) -> String {
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     environment.set_formatter(|out, state, value| match value.as_str() {
@@ -28,7 +39,17 @@ pub(super) fn render(name: &str, values: &Value) -> String {
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("a template that parses");
     }
-    environment.get_template(name).and_then(|template| template.render(values)).expect("a template that fits")
+    environment
+});
+
+/// A template with its values filled in.
+///
+/// # Panics
+///
+/// When a template of this program is wrong, which the tests of each report would show.
+#[expect(clippy::expect_used, reason = "templates are part of the program")]
+pub(super) fn render(name: &str, values: &Value) -> String {
+    ENVIRONMENT.get_template(name).and_then(|template| template.render(values)).expect("a template that fits")
 }
 
 /// Text in which nothing is markup; with `"` escaped it fits an attribute, too.

@@ -3,20 +3,21 @@
 use super::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symptoms};
 use super::record::{CaseRecord, RunRecord};
 use super::words::{finding, shortened};
-use threadspec_judge::text::{count, visible};
+use threadspec_judge::text::{count, cut, visible};
 
 /// What was found is shown up to this length.
 const LONGEST: usize = 300;
+/// In short, up to this one.
+const FEW: usize = 60;
 
 /// What to mend first: the fault that hurts most, with its clearest case. `None` if nothing failed.
 ///
 /// `causes` are those of the failures, as [`causes`](fn@causes) orders them, and `id` names the case of a failure.
 pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> &'a str) -> Option<String> {
     let Cause { sign, members } = causes.first()?;
-    let &Symptoms { charged, note, mismatches, counts, severity, .. } = failures.get(*members.first()?)?;
-    let found = note.lines().find_map(|line| finding(line, charged));
-    let happened = || note.lines().next().filter(|_| mismatches.is_empty());
-    let what = found.or_else(happened).unwrap_or(sign);
+    let clearest = failures.get(*members.first()?)?;
+    let &Symptoms { charged, counts, severity, .. } = clearest;
+    let what = happened(clearest).unwrap_or(sign);
     let harm = severity.map(|severity| format!(" (severity {severity}: {})", severity.meaning()));
     let others = match causes.len() - 1 {
         0 => String::new(),
@@ -40,4 +41,30 @@ pub(super) fn worst_of(run: &RunRecord) -> Option<String> {
     let mismatches = first_mismatches(&failed);
     let failures = symptoms(&failed, &mismatches);
     worst(&failures, &causes(&failures), |index| &failed[index].id)
+}
+
+/// What happened in a failed case: what was found of its clause, or else the first line of what is said of it.
+fn happened<'a>(&Symptoms { charged, note, mismatches, .. }: &Symptoms<'a>) -> Option<&'a str> {
+    let found = note.lines().find_map(|line| finding(line, charged));
+    found.or_else(|| note.lines().next().filter(|_| mismatches.is_empty()))
+}
+
+/// The same in a few words: what happened, without the place.
+pub(super) fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
+    let failed = by_severity(runs.iter().flat_map(|run| &run.cases), CaseRecord::failed);
+    let mismatches = first_mismatches(&failed);
+    let failures = symptoms(&failed, &mismatches);
+    let causes = causes(&failures);
+    let Cause { sign, members } = causes.first()?;
+    let clearest = failures.get(*members.first()?)?;
+    let what = happened(clearest).unwrap_or(sign);
+    let is_place = |part: &str| part.starts_with("request ") || !part.contains(' ');
+    let mut what = what.trim_end_matches('.');
+    while let Some((_, rest)) = what.split_once(": ").filter(|(place, _)| is_place(place)) {
+        what = rest;
+    }
+    let what = visible(what);
+    let (head, rest) = cut(&what, FEW);
+    let clause = visible(clearest.charged);
+    Some(if rest.is_empty() { format!("{clause}, {head}") } else { format!("{clause}, {head}…") })
 }

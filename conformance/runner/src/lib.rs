@@ -48,7 +48,7 @@ pub use exit::Exit;
 pub use folder::files_in;
 pub use options::{RunGateway, RunOptions, by_name, can_be_put};
 pub use reference::StoredReference;
-pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, lack, run};
+pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, date, lack, run};
 pub use serve::{Served, serve, serve_together};
 pub use testee::{
     Companion, InProcess, Process, Storage, Surroundings, Testee, Trouble, adopt_orphans, end_orphans, interrupt,

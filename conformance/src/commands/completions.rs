@@ -89,6 +89,7 @@ const EXAMPLES: [(&str, &str); 18] = [
         "threadspec report --format html -o report.html run.json\n  threadspec report --format markdown -o - python.json node.json",
     ),
     ("merge", "threadspec merge --report json=whole.json 1.json 2.json"),
+    ("site", "threadspec site public\n  threadspec site public crewai.json agno.json"),
     ("diff", "threadspec diff before.json after.json"),
     ("explain", "threadspec explain AGENT-IDS\n  threadspec explain garbage\n  threadspec explain 3"),
     ("init", "threadspec init python my-adapter\n  threadspec init --framework langchain-python my-adapter"),

@@ -29,6 +29,7 @@ mod selection;
 mod serialize;
 mod serve;
 mod show;
+mod site;
 mod talk_verdict;
 mod verify;
 
@@ -51,6 +52,7 @@ pub(super) use report::Report;
 pub(super) use serialize::Serialize;
 pub(super) use serve::Serve;
 pub(super) use show::Show;
+pub(super) use site::SiteCommand;
 pub(super) use verify::Verify;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};

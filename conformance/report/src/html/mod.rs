@@ -15,7 +15,7 @@ use threadspec_judge::protocol::Op;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
 
-const STYLE: &str = include_str!("../../templates/report.css");
+const STYLE: &str = concat!(include_str!("../../templates/base.css"), include_str!("../../templates/report.css"));
 const SCRIPT: &str = include_str!("../../templates/report.js");
 
 /// The page.

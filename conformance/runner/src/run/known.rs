@@ -221,8 +221,8 @@ fn is_date(text: &str) -> bool {
         && number(day, 2).is_some_and(|day| (1..=31).contains(&day))
 }
 
-/// The day, in UTC, as it stands in a file: days count from 1 March of year 0, so that a leap day ends a year.
-fn date(time: SystemTime) -> String {
+/// The day of a time, in UTC, as `2026-11-26`: days count from 1 March of year 0, so that a leap day ends a year.
+pub fn date(time: SystemTime) -> String {
     const EPOCH: u64 = 719_468;
     let days = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400 + EPOCH;
     let (era, of_era) = (days / 146_097, days % 146_097);

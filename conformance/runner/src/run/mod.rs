@@ -11,7 +11,7 @@ mod order;
 mod together;
 mod worker;
 
-pub use known::Known;
+pub use known::{Known, date};
 pub use order::Shard;
 
 use crate::testee::{Testee, interrupt};
