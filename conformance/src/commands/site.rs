@@ -23,6 +23,9 @@ pub(crate) struct SiteCommand {
     /// The checkout with the guides; the current folder, if it is one
     #[arg(long, value_name = "DIR")]
     checkout: Option<PathBuf>,
+    /// Use the corpus in this folder instead of the built-in one, or that of the checkout
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
     /// The page "paste your request", as packaging/npm/page/build.mjs makes it
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
@@ -37,8 +40,15 @@ pub(crate) struct SiteCommand {
 /// What lists the files of a site, so that a later one replaces these and no others.
 const LIST: &str = ".threadspec-site";
 /// The documents that lead to all others.
-const ROOTS: [&str; 6] =
-    ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "packaging/npm/README.md", "packaging/python/README.md", ERRATA];
+const ROOTS: [&str; 7] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "packaging/npm/README.md",
+    "packaging/python/README.md",
+    PROTOCOL,
+    ERRATA,
+];
 const ERRATA: &str = "golden/errata.md";
 const PROTOCOL: &str = "conformance/PROTOCOL.md";
 
@@ -63,7 +73,7 @@ impl SiteCommand {
                 "the guides and the matrix are left out: they come from a checkout of threadspec, which --checkout names",
             );
         }
-        let golden = checkout.map(|folder| folder.join("golden"));
+        let golden = self.corpus.clone().or_else(|| checkout.map(|folder| folder.join("golden")));
         let (corpus, errata) = corpus_and_errata(golden.as_deref())?;
         let page = self.page.as_ref().map(|file| files::read(file).map_err(|error| cannot_read(file, &error)));
         let page = page.transpose()?;
@@ -71,6 +81,7 @@ impl SiteCommand {
         let documents = Documents::from(&ROOTS, |path| match (checkout, path) {
             (Some(folder), path) => files::read(&folder.join(path)).ok(),
             (None, ERRATA) => Some(errata.clone().into_bytes()),
+            (None, PROTOCOL) => Some(include_bytes!("../../PROTOCOL.md").to_vec()),
             _ => None,
         });
         let site = Site {

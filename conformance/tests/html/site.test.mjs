@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { assertAccessible, assertFits, lacking, launch, looks, open as openFile, picture } from "./browser.mjs";
 
 const root = join(import.meta.dirname, "../../..");
@@ -40,6 +41,17 @@ const kinds = {
   results: "results.html",
   documents: "documents.html",
 };
+/** Looks at a page of each kind, one after the other. */
+async function each(options, look) {
+  const { page, faults, close } = await open("index.html", options);
+  for (const [kind, path] of Object.entries(kinds)) {
+    await page.goto(pathToFileURL(join(site, path)).href);
+    await look(page, kind);
+    assert.deepEqual(faults, [], kind);
+  }
+  await close();
+}
+
 const open = (page, options) => openFile(browser, join(site, page), { viewport: { width: 1280, height: 900 }, ...options });
 
 test("no link is dead: every page, every place in it, every picture", () => {
@@ -89,14 +101,13 @@ test("the search finds what is meant, and leads there", { skip: lacking }, async
 });
 
 test("everything can be read without a script, and printed without what only a screen needs", { skip: lacking }, async () => {
-  for (const [kind, path] of Object.entries(kinds)) {
-    const { page, close } = await open(path, { javaScriptEnabled: false });
+  await each({ javaScriptEnabled: false }, async (page, kind) => {
     assert.ok((await page.locator("main").innerText()).length > 100, kind);
     assert.ok(!(await page.locator(".search").isVisible()), kind);
-    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.emulateMedia({ media: "print" });
     assert.ok(!(await page.locator("nav").isVisible()), kind);
-    await close();
-  }
+    await page.emulateMedia({ media: "screen" });
+  });
 });
 
 test("the keyboard reaches the content, the navigation, the search and what moves by itself", { skip: lacking }, async () => {
@@ -116,15 +127,12 @@ test("the keyboard reaches the content, the navigation, the search and what move
 
 for (const [name, options] of looks) {
   test(`${name}: nothing overflows, and axe finds nothing serious`, { skip: lacking, timeout: 240_000 }, async () => {
-    for (const [kind, path] of Object.entries(kinds)) {
-      const { page, faults, close } = await open(path, options);
+    await each(options, async (page, kind) => {
       await assertFits(page);
       await picture(page, `site-${kind}-${name}`);
       // At 360 px the colours are those of a wide page.
       if (name !== "narrow") await assertAccessible(page);
-      assert.deepEqual(faults, [], kind);
-      await close();
-    }
+    });
   });
 }
 

@@ -4,7 +4,7 @@ use super::Pages;
 use crate::record::expectation;
 use crate::site::links::{clause_page, topic};
 use crate::site::paths::{outside, relative};
-use crate::site::search::Entry;
+use crate::site::search::SearchEntry;
 use minijinja::{Value, context};
 use std::collections::{BTreeMap, HashMap};
 use threadspec_judge::corpus::{Case, Clause, Severity, lay_out};
@@ -39,7 +39,7 @@ pub(super) fn clauses(pages: &mut Pages<'_>) {
             Some((_, rows)) => rows.push(row),
             None => families.push((family, vec![row])),
         }
-        pages.entries.push(Entry::new(page.clone(), clause.id.clone()).with(&clause.text));
+        pages.entries.push(SearchEntry::new(page.clone(), clause.id.clone()).with(&clause.text));
         let values = clause_values(pages, clause, &own, &page);
         pages.add(&page, "site/clause.html", &clause.id, values);
     }
@@ -115,10 +115,10 @@ pub(super) fn cases(pages: &mut Pages<'_>) {
         for (topic, cases) in topics {
             let page = format!("cases/{topic}.html");
             of_folder.push(context! { name => topic, count => cases.len(), address => page.clone() });
-            pages.entries.push(Entry::new(page.clone(), topic.to_owned()));
+            pages.entries.push(SearchEntry::new(page.clone(), topic.to_owned()));
             for case in cases.iter().filter(|case| !case.is_row()) {
                 let place = format!("{page}#{}", case.name());
-                pages.entries.push(Entry::new(place, case.id.clone()).with(&case.why));
+                pages.entries.push(SearchEntry::new(place, case.id.clone()).with(&case.why));
             }
             let cases: Vec<Value> = cases.iter().map(|case| whole(pages, case, &page)).collect();
             pages.add(&page, "site/cases.html", topic, context! { cases });

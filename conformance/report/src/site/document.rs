@@ -3,7 +3,7 @@
 use crate::site::documents::OPTIONS;
 use crate::site::links::Links;
 use crate::site::paths::{outside, page_of};
-use crate::site::search::Entry;
+use crate::site::search::SearchEntry;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Parser, Tag, TagEnd, html};
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Page {
     pub(super) html: String,
     /// The headings of the second level, with their places.
     pub(super) contents: Vec<(String, String)>,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<SearchEntry>,
 }
 
 /// A document as a page, whose links lead to pages, and in which clauses, rules and cases lead to theirs.
@@ -23,7 +23,7 @@ pub(super) fn page(path: &str, text: &str, links: &Links<'_>) -> Page {
     let mut events: Vec<Event<'_>> = Parser::new_ext(text, OPTIONS).collect();
     let headings = headings(&mut events);
     let title = headings.first().map_or_else(|| path.to_owned(), |heading| heading.text.clone());
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<SearchEntry> = Vec::new();
     let mut out: Vec<Event<'_>> = Vec::new();
     let (mut is_linked, mut is_code, mut heading) = (false, false, headings.iter());
     for event in events {
@@ -41,7 +41,7 @@ pub(super) fn page(path: &str, text: &str, links: &Links<'_>) -> Page {
             Event::Start(Tag::Heading { level, id, classes, attrs }) => {
                 if let Some(heading) = heading.next() {
                     let place = id.as_deref().unwrap_or_default();
-                    entries.push(Entry::new(format!("{at}#{place}"), format!("{} – {title}", heading.text)));
+                    entries.push(SearchEntry::new(format!("{at}#{place}"), format!("{} – {title}", heading.text)));
                     // `E1 · The example …` is known as E1, too.
                     let short = heading.text.split_once(" · ").map(|(short, _)| format!("<a id=\"{short}\"></a>"));
                     out.extend(short.map(|short| Event::Html(short.into())));

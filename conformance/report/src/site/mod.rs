@@ -16,7 +16,7 @@ use crate::record::RunRecord;
 use links::Links;
 use minijinja::{Value, context};
 use paths::relative;
-use search::Entry;
+use search::SearchEntry;
 use std::collections::BTreeMap;
 use threadspec_judge::corpus::Corpus;
 
@@ -45,7 +45,7 @@ struct Pages<'a> {
     site: &'a Site<'a>,
     links: Links<'a>,
     files: BTreeMap<String, Vec<u8>>,
-    entries: Vec<Entry>,
+    entries: Vec<SearchEntry>,
 }
 
 impl Site<'_> {
@@ -128,6 +128,7 @@ impl Pages<'_> {
             cases => corpus.cases.len(),
             rules,
             results => self.site.results.len(),
+            guides => documents.contains_key("README.md"),
             paste => self.site.paste.is_some(),
             pages => pages.map(|(path, name, about)| context! { name => *name, about => *about, address => paths::page_of(path) }).collect::<Vec<_>>(),
         };

@@ -2,7 +2,7 @@
 
 use super::Pages;
 use crate::record::RunRecord;
-use crate::site::search::Entry;
+use crate::site::search::SearchEntry;
 use crate::worst::worst_of;
 use crate::{badge, html};
 use minijinja::{Value, context};
@@ -16,7 +16,7 @@ pub(super) fn results(pages: &mut Pages<'_>, errata: &str) {
         pages.files.insert(picture.clone(), badge::svg(runs).into());
         let address = pages.site.address.trim_end_matches('/');
         let said = badge::text(runs);
-        pages.entries.push(Entry::new(format!("results.html#{name}"), format!("Results of {name}")).with(&said));
+        pages.entries.push(SearchEntry::new(format!("results.html#{name}"), format!("Results of {name}")).with(&said));
         rows.push(context! {
             name,
             said => said.clone(),

@@ -3,7 +3,7 @@
 use super::Pages;
 use crate::site::corpus::laid_out;
 use crate::site::links::LOGS;
-use crate::site::search::Entry;
+use crate::site::search::SearchEntry;
 use minijinja::{Value, context};
 use std::collections::BTreeMap;
 use threadspec_golden::{HeaderPair, LogRuleEntry, ProbedAnswer, RefusalWords, RuleEntry, log_rules, provider_rules};
@@ -43,7 +43,7 @@ fn group(pages: &mut Pages<'_>, name: &str, title: &str, rules: Vec<(&str, &str,
     for (id, text, _) in &rules {
         let place = format!("{page}#{id}");
         rows.push(context! { id => *id, address => place.clone(), text => pages.links.spans(text, "rules.html") });
-        pages.entries.push(Entry::new(place, format!("{id} ({name})")).with(text));
+        pages.entries.push(SearchEntry::new(place, format!("{id} ({name})")).with(text));
     }
     let rules: Vec<Value> = rules.into_iter().map(|(.., values)| values).collect();
     pages.add(&page, "site/rules.html", title, context! { rules, groups => Vec::<Value>::new(), count => rows.len() });

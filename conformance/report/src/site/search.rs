@@ -7,13 +7,13 @@ const SEARCHED: usize = 1500;
 
 /// Something that can be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct SearchEntry {
     place: String,
     title: String,
     text: String,
 }
 
-impl Entry {
+impl SearchEntry {
     pub(super) fn new(place: String, title: String) -> Self {
         Self { place, title, text: String::new() }
     }
@@ -33,9 +33,9 @@ impl Entry {
 }
 
 /// The script.
-pub(super) fn script(entries: &[Entry]) -> String {
+pub(super) fn script(entries: &[SearchEntry]) -> String {
     let entries: Vec<_> =
-        entries.iter().map(|Entry { place, title, text }| json!([place, title, text.trim_end()])).collect();
+        entries.iter().map(|SearchEntry { place, title, text }| json!([place, title, text.trim_end()])).collect();
     // A line end of its own for each, so that two sites can be compared.
     let lines: Vec<String> = entries.iter().map(ToString::to_string).collect();
     format!("window.threadspecSearch([\n{}\n]);\n", lines.join(",\n"))
