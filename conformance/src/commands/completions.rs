@@ -77,7 +77,7 @@ fn values(argument: &str) -> Option<Vec<&'static str>> {
 }
 
 /// What to try, by command. A command with a text of its own has its examples there.
-const EXAMPLES: [(&str, &str); 18] = [
+const EXAMPLES: [(&str, &str); 19] = [
     ("judge", "threadspec judge exchange.jsonl.gz\n  threadspec judge --report html=report.html exchange.jsonl"),
     (
         "provider",
