@@ -37,9 +37,8 @@ impl Badge {
         let worst = worst_in_short(runs).map(|worst| format!("worst: {worst}"));
         let said = match conclusion {
             Conclusion::Conformant if is_part => "in part".to_owned(),
-            Conclusion::Conformant => conclusion.to_string(),
             Conclusion::OutOfDate => "known failures out of date".to_owned(),
-            Conclusion::Incomplete => conclusion.to_string(),
+            Conclusion::Conformant | Conclusion::Incomplete => conclusion.to_string(),
             Conclusion::NotConformant => worst.unwrap_or_else(|| conclusion.to_string()),
         };
         Self {

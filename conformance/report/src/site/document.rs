@@ -118,7 +118,7 @@ fn headings(events: &mut [Event<'_>]) -> Vec<Heading> {
     headings
 }
 
-fn linked<'a>(address: String, content: Event<'a>) -> [Event<'a>; 3] {
+fn linked(address: String, content: Event<'_>) -> [Event<'_>; 3] {
     let link = Tag::Link { link_type: LinkType::Inline, dest_url: address.into(), title: "".into(), id: "".into() };
     [Event::Start(link), content, Event::End(TagEnd::Link)]
 }
