@@ -99,10 +99,10 @@ impl SiteCommand {
         write(&self.folder, &pages)?;
         let size: usize = pages.values().map(Vec::len).sum();
         print(&format!(
-            "{} in {}, {:.1} MB\n",
+            "{} in {}, {} MB\n",
             count(pages.len(), "file"),
             visible(&self.folder.display().to_string()),
-            size as f64 / 1e6
+            size.div_ceil(1_000_000)
         ));
         Ok(Exit::Ok)
     }
