@@ -97,12 +97,12 @@ impl SiteCommand {
         let outputs: Vec<PathBuf> = pages.keys().map(|path| self.folder.join(path)).collect();
         keep_apart(outputs.iter().map(PathBuf::as_path), inputs)?;
         write(&self.folder, &pages)?;
-        let size: usize = pages.values().map(Vec::len).sum();
+        let bytes: usize = pages.values().map(Vec::len).sum();
         print(&format!(
             "{} in {}, {} MB\n",
             count(pages.len(), "file"),
             visible(&self.folder.display().to_string()),
-            size.div_ceil(1_000_000)
+            bytes.div_ceil(1_000_000)
         ));
         Ok(Exit::Ok)
     }
@@ -165,7 +165,7 @@ fn write(folder: &Path, pages: &BTreeMap<String, Vec<u8>>) -> Result<(), Stop> {
         }
     }
     // The list comes first: a site that was not finished is one that may be replaced.
-    let names: String = pages.keys().map(|path| format!("{path}\n")).collect();
+    let names: String = pages.keys().flat_map(|path| [path, "\n"]).collect();
     files::write(&list, names.as_bytes()).map_err(|error| wrong(&list, error))?;
     for (path, content) in pages {
         let file = folder.join(path);
