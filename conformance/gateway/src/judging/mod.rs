@@ -46,6 +46,9 @@ pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
 struct GateJudging<'a> {
     run: GatewayRun<'a>,
     pairs: GatewayAttempts,
+    /// Whether every request arrived as it was sent, so that there is nothing to compare. Of ids that are mapped later on, the first request
+    /// tells what they were.
+    is_verbatim: bool,
     ids: KnownIds,
     names: KnownNames,
     findings: Vec<GateFinding>,
@@ -70,8 +73,10 @@ impl At {
 
 impl<'a> GateJudging<'a> {
     fn of(run: GatewayRun<'a>) -> Self {
-        let (ids, names) = (KnownIds::default(), KnownNames::new(run.record.api));
-        Self { run, pairs: run.attempts(), ids, names, findings: Vec::new() }
+        let (pairs, ids, names) = (run.attempts(), KnownIds::default(), KnownNames::new(run.record.api));
+        let mut firsts = pairs.of_exchanges.iter().enumerate();
+        let is_verbatim = firsts.all(|(exchange, of)| of.first().is_none_or(|first| run.is_as_sent(exchange, *first)));
+        Self { run, pairs, is_verbatim, ids, names, findings: Vec::new() }
     }
 
     /// Judges an exchange: its request, then its answer.
@@ -90,7 +95,7 @@ impl<'a> GateJudging<'a> {
             let what = format!("a tool of the run `{other}` arrives in the run `{own}`");
             return self.must(at, clause::GATE_INDEPENDENT, what);
         }
-        if let Some(sent) = sent {
+        if let Some(sent) = sent.filter(|_| !self.is_verbatim) {
             request::judge(self, at, sent, asked);
         }
         valid::judge(self, at, sent, asked, first);

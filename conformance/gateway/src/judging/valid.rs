@@ -61,6 +61,9 @@ pub(super) fn judge(
     if let Some(problem) = &attempt.problem {
         add(judging, at, sent, attempt, None, of_problem(problem));
     }
+    if attempt.breaches.is_empty() {
+        return;
+    }
     let broken = sent.map(families_broken).unwrap_or_default();
     let body = value::read(&attempt.body).unwrap_or_default();
     for breach in &attempt.breaches {
