@@ -36,7 +36,9 @@ pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
     for (exchange, sent) in sent.iter().enumerate() {
         judging.exchange(exchange, sent.as_ref());
     }
-    cache::judge(&mut judging);
+    if !judging.is_verbatim {
+        cache::judge(&mut judging);
+    }
     let mut findings = judging.findings;
     findings.sort_by_key(|finding| finding.exchange);
     findings
