@@ -70,11 +70,11 @@ impl SurveyRun {
         };
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
         let matrix = if self.wire {
-            Matrix::over_the_wire(&corpus, &cases, selection).map_err(harness)?
+            Matrix::over_the_wire(&corpus, &cases, selection, 1).map_err(harness)?
         } else if self.sessions {
-            Matrix::of_sessions(&corpus, &cases, selection).map_err(harness)?
+            Matrix::of_sessions(&corpus, &cases, selection, 1).map_err(harness)?
         } else if self.gateways {
-            Matrix::of_gateways(&corpus, &cases, selection).map_err(harness)?
+            Matrix::of_gateways(&corpus, &cases, selection, 1).map_err(harness)?
         } else {
             Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?
         };

@@ -10,7 +10,7 @@ fn assert_nothing_is_wrong(selection: Selection, step: usize, least: usize) {
     let (corpus, _) = embedded();
     let cases: Vec<&Case> = corpus.cases.iter().collect();
     let matrix = on_deep_stack(|| {
-        Matrix::of_some_gateways(corpus, &cases, selection, step).map(|matrix| (matrix.trials.len(), matrix.faults()))
+        Matrix::of_gateways(corpus, &cases, selection, step).map(|matrix| (matrix.trials.len(), matrix.faults()))
     });
     let (trials, faults) = matrix.expect("a thread can be started").expect("threads can be started");
     assert!(trials > least, "{trials}");

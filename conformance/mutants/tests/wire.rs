@@ -10,8 +10,7 @@ fn assert_nothing_is_wrong(selection: Selection, step: usize, least: usize) {
     let (corpus, _) = embedded();
     let cases: Vec<&Case> = corpus.cases.iter().filter(|case| !case.thorough).collect();
     let matrix = on_deep_stack(|| {
-        Matrix::over_the_wire_of_some(corpus, &cases, selection, step)
-            .map(|matrix| (matrix.trials.len(), matrix.faults()))
+        Matrix::over_the_wire(corpus, &cases, selection, step).map(|matrix| (matrix.trials.len(), matrix.faults()))
     });
     let (trials, faults) = matrix.expect("a thread can be started").expect("threads can be started");
     assert!(trials > least, "{trials}");

@@ -103,21 +103,12 @@ impl<'a> Matrix<'a> {
         Ok(Self { trials, broken, cases: cases.to_vec(), selection })
     }
 
-    /// The part of the matrix that is over the wire.
+    /// The part of the matrix that is over the wire: of every `step`-th bug and reading, the first among them.
     ///
     /// # Errors
     ///
     /// When no thread of the operating system can be started.
-    pub fn over_the_wire(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
-        Self::over_the_wire_of_some(corpus, cases, selection, 1)
-    }
-
-    /// The same with every `step`-th bug and reading alone; the first one is always among them.
-    ///
-    /// # Errors
-    ///
-    /// When no thread of the operating system can be started.
-    pub fn over_the_wire_of_some(
+    pub fn over_the_wire(
         corpus: &Corpus,
         cases: &'a [&'a Case],
         selection: Selection,
@@ -131,21 +122,12 @@ impl<'a> Matrix<'a> {
         Ok(Self { trials, broken, cases, selection })
     }
 
-    /// The part of the matrix that is about sessions.
+    /// The part of the matrix that is about sessions: of every `step`-th bug and reading, the first among them.
     ///
     /// # Errors
     ///
     /// When no thread of the operating system can be started.
-    pub fn of_sessions(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
-        Self::of_some_sessions(corpus, cases, selection, 1)
-    }
-
-    /// The same with every `step`-th bug and reading alone; the first one is always among them.
-    ///
-    /// # Errors
-    ///
-    /// When no thread of the operating system can be started.
-    pub fn of_some_sessions(
+    pub fn of_sessions(
         corpus: &Corpus,
         cases: &'a [&'a Case],
         selection: Selection,
@@ -157,21 +139,12 @@ impl<'a> Matrix<'a> {
         Ok(Self { trials, broken, cases: of_sessions, selection })
     }
 
-    /// The part of the matrix that is about gateways.
+    /// The part of the matrix that is about gateways: of every `step`-th bug and reading, the first among them.
     ///
     /// # Errors
     ///
     /// When no thread of the operating system can be started.
-    pub fn of_gateways(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
-        Self::of_some_gateways(corpus, cases, selection, 1)
-    }
-
-    /// The same with every `step`-th bug and reading alone; the first one is always among them.
-    ///
-    /// # Errors
-    ///
-    /// When no thread of the operating system can be started.
-    pub fn of_some_gateways(
+    pub fn of_gateways(
         corpus: &Corpus,
         cases: &'a [&'a Case],
         selection: Selection,
