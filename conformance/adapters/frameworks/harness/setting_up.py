@@ -78,8 +78,10 @@ def execute(command, limit, log, cwd, **variables):
 
 def environment():
     """That of this process, in which Python keeps the bytecode of what it imports: pip is told to compile nothing, and where Python is told to keep
-    nothing either, each start compiles the whole framework again. It takes two thirds of it, and a case with `kill` starts twice or more."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    nothing either, each start compiles the whole framework again. It takes two thirds of it, and a case with `kill` starts twice or more. Node
+    collects its young objects less often: a twentieth of what some frameworks take."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {"NODE_OPTIONS": "--max-semi-space-size=32"} | kept
 
 
 def in_memory(folder=Path("/dev/shm")):

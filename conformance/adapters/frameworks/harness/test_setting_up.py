@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from .setting_up import execute, in_memory
+from .setting_up import environment, execute, in_memory
 
 
 class Environment(unittest.TestCase):
@@ -19,6 +19,11 @@ class Environment(unittest.TestCase):
             log.seek(0)
             self.assertEqual(log.read().splitlines()[-1], "kept False")
         self.assertTrue([*folder.glob("__pycache__/framework.*.pyc")])
+
+    def test_node_collects_its_young_objects_less_often_unless_the_user_says_how(self):
+        for of_the_user, options in [({}, "--max-semi-space-size=32"), ({"NODE_OPTIONS": "--no-warnings"}, "--no-warnings")]:
+            with mock.patch.dict("os.environ", of_the_user, clear=True):
+                self.assertEqual(environment(), {"NODE_OPTIONS": options})
 
     def test_stores_are_in_memory_unless_the_user_says_where(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())

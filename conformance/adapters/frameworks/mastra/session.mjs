@@ -2,7 +2,7 @@
 
 process.env.MASTRA_TELEMETRY_DISABLED = '1';
 
-const { Mastra } = await import('@mastra/core');
+const { Mastra } = await import('@mastra/core/mastra');
 const { Agent } = await import('@mastra/core/agent');
 const { TokenLimiterProcessor } = await import('@mastra/core/processors');
 const { createTool } = await import('@mastra/core/tools');
