@@ -36,10 +36,10 @@ impl<'a> GatewayRun<'a> {
         self.record.attempts.get(position)
     }
 
-    /// Whether an attempt is the request of an exchange, byte for byte.
-    pub(crate) fn is_as_sent(&self, exchange: usize, position: usize) -> bool {
+    /// An attempt, if it is the request of an exchange, byte for byte.
+    pub(crate) fn as_sent(&self, exchange: usize, position: usize) -> Option<&'a Attempt> {
         let sent = &self.exchanges[exchange].request.body;
-        self.attempt(position).is_some_and(|attempt| attempt.api == self.client && attempt.body.as_bytes() == &sent[..])
+        self.attempt(position).filter(|attempt| attempt.api == self.client && attempt.body.as_bytes() == &sent[..])
     }
 
     /// Whether both sides speak the same API.

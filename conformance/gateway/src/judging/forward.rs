@@ -28,7 +28,7 @@ pub(super) fn judge(judging: &mut GateJudging<'_>) {
 }
 
 /// Judges an exchange of which nothing arrived.
-pub(super) fn judge_silence(judging: &mut GateJudging<'_>, exchange: usize, sent: Option<&SentByClient>) {
+pub(super) fn judge_silence(judging: &mut GateJudging<'_>, exchange: usize, sent: Option<&SentByClient<'_>>) {
     let run = judging.run;
     let own = &run.exchanges[exchange];
     // What went astray meanwhile has been named.
@@ -63,7 +63,7 @@ pub(super) fn judge_silence(judging: &mut GateJudging<'_>, exchange: usize, sent
             }
         }
     };
-    let before = sent.map_or_else(|| shown::near(&text, ""), |sent| shown::body(&sent.body, None, ""));
+    let before = sent.map_or_else(|| shown::near(&text, ""), |sent| shown::body(sent.body(), None, ""));
     let sides = shown::sides(Way::Request, before, "nothing", own);
     judging.add(At::exchange(exchange), clause, WireLevel::Must, what, Some(sides));
 }

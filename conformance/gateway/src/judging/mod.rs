@@ -31,7 +31,7 @@ use threadspec_provider::WireLevel;
 /// in later requests is told once. What the client did wrong itself is not said here, nor is what a gateway may do.
 pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
     let mut judging = GateJudging::of(*run);
-    let sent: Vec<Option<SentByClient>> = run.exchanges.iter().map(SentByClient::read).collect();
+    let sent: Vec<_> = (0..run.exchanges.len()).map(|exchange| judging.sent(exchange)).collect();
     forward::judge(&mut judging);
     for (exchange, sent) in sent.iter().enumerate() {
         judging.exchange(exchange, sent.as_ref());
@@ -77,12 +77,22 @@ impl<'a> GateJudging<'a> {
     fn of(run: GatewayRun<'a>) -> Self {
         let (pairs, ids, names) = (run.attempts(), KnownIds::default(), KnownNames::new(run.record.api));
         let mut firsts = pairs.of_exchanges.iter().enumerate();
-        let is_verbatim = firsts.all(|(exchange, of)| of.first().is_none_or(|first| run.is_as_sent(exchange, *first)));
+        let is_verbatim =
+            firsts.all(|(exchange, of)| of.first().is_none_or(|first| run.as_sent(exchange, *first).is_some()));
         Self { run, pairs, is_verbatim, ids, names, findings: Vec::new() }
     }
 
+    /// What a client sent, read once where it arrived as it was.
+    fn sent(&self, exchange: usize) -> Option<SentByClient<'a>> {
+        let first = self.pairs.of_exchanges[exchange].first();
+        match first.and_then(|first| self.run.as_sent(exchange, *first)) {
+            Some(attempt) => SentByClient::as_arrived(&self.run.exchanges[exchange], attempt),
+            None => SentByClient::read(&self.run.exchanges[exchange]),
+        }
+    }
+
     /// Judges an exchange: its request, then its answer.
-    fn exchange(&mut self, exchange: usize, sent: Option<&SentByClient>) {
+    fn exchange(&mut self, exchange: usize, sent: Option<&SentByClient<'a>>) {
         let run = self.run;
         let positions = self.pairs.of_exchanges[exchange].clone();
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else {

@@ -12,8 +12,9 @@ use threadspec_judge::universal::can_be_declared;
 const LEAST_OUTPUT: u64 = 16;
 
 /// Why a gateway to an API may refuse a request; `None` if it has to send it on.
-pub(super) fn reason_to_refuse(sent: Option<&SentByClient>, text: &str, to: Api) -> Option<&'static str> {
-    let Some(SentByClient { body, request }) = sent else { return Some("it is no JSON object") };
+pub(super) fn reason_to_refuse(sent: Option<&SentByClient<'_>>, text: &str, to: Api) -> Option<&'static str> {
+    let Some(sent) = sent else { return Some("it is no JSON object") };
+    let (body, request) = (sent.body(), &*sent.request);
     let breaches = provider_breaches_with(request.api, &RequestContext::default(), body);
     let messages = &request.messages;
     let calls = || messages.iter().flat_map(|message| &message.calls);

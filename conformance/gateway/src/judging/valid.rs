@@ -54,7 +54,7 @@ const PAIRING: [&str; 7] =
 pub(super) fn judge(
     judging: &mut GateJudging<'_>,
     at: At,
-    sent: Option<&SentByClient>,
+    sent: Option<&SentByClient<'_>>,
     attempt: &Attempt,
     position: usize,
 ) {
@@ -84,7 +84,7 @@ pub(super) fn judge(
 fn add(
     judging: &mut GateJudging<'_>,
     at: At,
-    sent: Option<&SentByClient>,
+    sent: Option<&SentByClient<'_>>,
     attempt: &Attempt,
     place: Option<&str>,
     what: String,
@@ -92,7 +92,7 @@ fn add(
     let exchange = &judging.run.exchanges[at.exchange];
     let behind =
         value::read(&attempt.body).map_or_else(|_| shown::quoted(&attempt.body), |body| shown::body(&body, place, ""));
-    let before = sent.map(|sent| shown::body(&sent.body, None, "")).unwrap_or_default();
+    let before = sent.map(|sent| shown::body(sent.body(), None, "")).unwrap_or_default();
     let sides = shown::sides(Way::Request, before, behind, exchange);
     judging.add(at, clause::GATE_VALID, WireLevel::Must, what, Some(sides));
 }
@@ -109,14 +109,14 @@ fn of_problem(problem: &RequestProblem) -> String {
 }
 
 /// The families of the rules that a request of a client breaks, whether they are certain or not.
-fn families_broken(sent: &SentByClient) -> HashSet<&'static str> {
-    let breaches = provider_breaches_with(sent.request.api, &RequestContext::default(), &sent.body);
+fn families_broken(sent: &SentByClient<'_>) -> HashSet<&'static str> {
+    let breaches = provider_breaches_with(sent.request.api, &RequestContext::default(), sent.body());
     let mut families: HashSet<&str> = breaches.iter().map(|breach| family(breach.rule, sent.request.api)).collect();
     // Calls and results that do not fit together may be sent on, whatever the API says of them; so may half a surrogate pair.
     if is_broken(&sent.request) {
         families.extend(PAIRING);
     }
-    if has_marks(&sent.body.to_string()) {
+    if has_marks(&sent.body().to_string()) {
         families.insert("utf16");
     }
     families

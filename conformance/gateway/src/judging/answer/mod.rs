@@ -35,7 +35,7 @@ struct Answer<'j, 'a> {
     judging: &'j mut GateJudging<'a>,
     at: At,
     exchange: &'a ClientExchange,
-    sent: &'j SentByClient,
+    sent: &'j SentByClient<'a>,
     attempt: &'a Attempt,
     /// What the client heard, as a text.
     read: String,
@@ -44,7 +44,7 @@ struct Answer<'j, 'a> {
 }
 
 /// Judges what became of the last attempt of an exchange.
-pub(super) fn judge(judging: &mut GateJudging<'_>, at: At, sent: &SentByClient, attempt: &Attempt) {
+pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClient<'a>, attempt: &Attempt) {
     let run = judging.run;
     let Some(attempt) = at.attempt.and_then(|position| run.attempt(position)).filter(|own| std::ptr::eq(*own, attempt))
     else {

@@ -26,7 +26,7 @@ pub(super) fn judge(pair: &mut RequestPair<'_, '_>) {
 
 fn judge_choice(pair: &mut RequestPair<'_, '_>) {
     let (sent, arrived) = (&pair.sent.request, pair.arrived);
-    let given = &pair.sent.body["tool_choice"];
+    let given = &pair.sent.body()["tool_choice"];
     let is = json(&pair.body["tool_choice"]);
     let (here, there) = (Spot::new("tool_choice", ""), Spot::new("tool_choice", ""));
     if !arrived.is_choice_proper {
@@ -74,7 +74,7 @@ fn judge_limit(pair: &mut RequestPair<'_, '_>) {
     }
     let is = arrived.map_or_else(|| "without one".to_owned(), |arrived| format!("with {arrived}"));
     let what = format!("the limit of output tokens was {limit}, and the request arrives {is}");
-    let spots = (limit_of(&pair.sent.body), limit_of(pair.body));
+    let spots = (limit_of(pair.sent.body()), limit_of(pair.body));
     pair.must(CLAUSE, what, Spot { place: spots.0, text: "" }, Spot { place: spots.1, text: "" });
 }
 

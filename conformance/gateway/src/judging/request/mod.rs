@@ -49,7 +49,7 @@ use threadspec_provider::{Attempt, WireLevel};
 struct RequestPair<'j, 'a> {
     judging: &'j mut GateJudging<'a>,
     at: At,
-    sent: &'j SentByClient,
+    sent: &'j SentByClient<'a>,
     arrived: &'j ApiRequest,
     body: &'j Value,
     /// The API in which it arrived.
@@ -75,7 +75,7 @@ impl<'s> Spot<'s> {
 }
 
 /// Compares the request of an exchange with the attempt that was made of it.
-pub(super) fn judge(judging: &mut GateJudging<'_>, at: At, sent: &SentByClient, attempt: &Attempt) {
+pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClient<'a>, attempt: &Attempt) {
     // What the client only refers to stands in neither body.
     let body = if sent.request.previous_response_id.is_some() {
         &attempt.body
@@ -138,7 +138,7 @@ impl RequestPair<'_, '_> {
         sent: Spot<'_>,
         arrived: Spot<'_>,
     ) {
-        let before = shown::body(&self.sent.body, sent.place, sent.text);
+        let before = shown::body(self.sent.body(), sent.place, sent.text);
         let behind = shown::body(self.body, arrived.place, arrived.text);
         let exchange = &self.judging.run.exchanges[self.at.exchange];
         let sides = shown::sides(Way::Request, before, behind, exchange);

@@ -161,7 +161,7 @@ fn compare_form(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arriv
     // For Anthropic no content is an empty text.
     let becomes_null = pair.api != Api::Anthropic
         && is_null(pair.body, there, content)
-        && !(pair.sent.request.api == pair.api && is_null(&pair.sent.body, &sent.answer.place, sent_content));
+        && !(pair.sent.request.api == pair.api && is_null(pair.sent.body(), &sent.answer.place, sent_content));
     if becomes_null {
         let what =
             format!("the result of the call `{id}` ({}) is empty, and arrives ({there}) as null", sent.answer.place);
