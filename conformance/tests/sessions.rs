@@ -218,6 +218,18 @@ fn ctrl_c_removes_the_storage_folder() -> io::Result<()> {
 }
 
 #[test]
+fn where_no_folder_can_be_made_is_said_with_what_mends_it() -> io::Result<()> {
+    let place = SessionPlace::of(&[plain("nothing", &[])])?;
+    let mut command = place.command(&[], "", r#"["message"]"#, &ok(&run(&json!([[human("Go")]]), &json!([]))));
+    let absent = place.at("absent");
+    command.env("TMPDIR", &absent);
+    let (code, said, _) = place.verify(command)?;
+    let why = format!("no storage folder can be made in {} (TMPDIR names another one)", absent.display());
+    assert!(code == 4 && said.contains(&why) && !said.contains("--jobs"), "{code}: {said}");
+    Ok(())
+}
+
+#[test]
 fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io::Result<()> {
     let cases = [
         plain("nothing", &[]),

@@ -245,7 +245,7 @@ impl Provider {
             variables.extend([("OPENAI_API_KEY", key.clone()), ("ANTHROPIC_API_KEY", key)]);
         }
         let not_started = |why: Unready| {
-            let (Unready::Testee(why) | Unready::Runner(why)) = why;
+            let (Unready::Testee(why) | Unready::Runner(why) | Unready::Shortage(why)) = why;
             Stop::new(Exit::Testee, why)
         };
         Companion::start(&command, &variables).map(Some).map_err(not_started)

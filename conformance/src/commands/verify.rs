@@ -404,7 +404,7 @@ pub(super) fn not_ready(why: &Unready) -> Stop {
     let code = match why {
         _ if interrupt::requested() => Exit::Interrupted,
         Unready::Testee(_) => Exit::Testee,
-        Unready::Runner(_) => Exit::Corpus,
+        Unready::Runner(_) | Unready::Shortage(_) => Exit::Corpus,
     };
     Stop::new(code, why.to_string())
 }

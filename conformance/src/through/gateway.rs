@@ -195,7 +195,7 @@ impl Gateway {
             let around = self.surroundings(&placeholders, state.was_started).map_err(lacking)?;
             let named = |why: Unready| match why {
                 Unready::Testee(why) => Unready::Testee(format!("the gateway: {why}")),
-                lacking @ Unready::Runner(_) => lacking,
+                lacking @ (Unready::Runner(_) | Unready::Shortage(_)) => lacking,
             };
             state.program = Some(Companion::start_apart(&command, around).map_err(named)?);
         }

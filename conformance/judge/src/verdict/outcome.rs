@@ -42,6 +42,8 @@ pub enum Unready {
     /// It cannot be started, or its handshake fails.
     Testee(String),
     /// The system gives this program no more files, processes or memory.
+    Shortage(String),
+    /// This program lacks something else that it needs for a test, such as a folder.
     Runner(String),
 }
 
@@ -55,7 +57,8 @@ impl fmt::Display for Unready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Testee(why) => write!(f, "the testee is not ready: {}", why.trim_end()),
-            Self::Runner(why) => {
+            Self::Runner(why) => write!(f, "nothing can be tested here: {why}"),
+            Self::Shortage(why) => {
                 write!(
                     f,
                     "the system does not let another testee start: {why}; use fewer --jobs, or raise the limit (`ulimit -a` shows them)"

@@ -201,7 +201,7 @@ pub fn run<'a>(
                 let deep = thread::Builder::new().stack_size(DEEP_STACK);
                 match deep.spawn_scoped(scope, || worker.work()) {
                     Ok(worker) => workers.push(worker),
-                    Err(error) => shared.end_with(Ending::NotReady(Unready::Runner(format!("no thread: {error}")))),
+                    Err(error) => shared.end_with(Ending::NotReady(Unready::Shortage(format!("no thread: {error}")))),
                 }
             }
             let join =

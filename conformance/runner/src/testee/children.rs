@@ -60,7 +60,7 @@ impl ProcessGroup {
             }
             io::ErrorKind::NotFound => format!("command not found: {program}").into(),
             io::ErrorKind::PermissionDenied => format!("{program}: {error}; is it executable?").into(),
-            _ if is_shortage(&error) => Unready::Runner(error.to_string()),
+            _ if is_shortage(&error) => Unready::Shortage(error.to_string()),
             _ => Unready::Testee(format!("{program}: {error}")),
         })?;
         alive().insert(child.id());

@@ -59,7 +59,7 @@ impl Companion {
     ///
     /// Says why it could not be started.
     pub fn start_apart(command: &[OsString], around: Surroundings<'_>) -> Result<Self, Unready> {
-        let lacking = |error: io::Error| Unready::Runner(error.to_string());
+        let lacking = |error: io::Error| Unready::Shortage(error.to_string());
         let (reader, writer) = io::pipe().map_err(lacking)?;
         let other = writer.try_clone().map_err(lacking)?;
         let Surroundings { variables, withheld, log } = around;

@@ -108,7 +108,7 @@ impl Live {
         let (Some(stdin), Some(stdout), Some(from_stderr)) = group.pipes() else {
             return Err("it has no pipes".to_owned().into());
         };
-        let lacking = |error: io::Error| Unready::Runner(error.to_string());
+        let lacking = |error: io::Error| Unready::Shortage(error.to_string());
         let pipes = Pipes::new(stdin, stdout).map_err(lacking)?;
         let tail = Arc::clone(&stderr);
         thread::Builder::new().spawn(move || keep_tail(from_stderr, &tail)).map_err(lacking)?;

@@ -116,7 +116,7 @@ impl Process {
         let (mut live, hello) = begun.map_err(|why| match why {
             _ if interrupt::requested() => Outcome::Interrupted,
             Unready::Testee(why) => Outcome::Crash(format!("started anew after the kill, {why}")),
-            why @ Unready::Runner(_) => Outcome::NotReady(why),
+            why @ (Unready::Runner(_) | Unready::Shortage(_)) => Outcome::NotReady(why),
         })?;
         is_the_same(&self.hello, &hello)?;
         live.send(request, Accepted::default());

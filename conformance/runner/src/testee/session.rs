@@ -44,7 +44,10 @@ impl Sessions {
         if request.op != Op::Session || request.storage.is_some() {
             return Ok(Cow::Borrowed(request));
         }
-        let storage = Storage::new().map_err(|error| Unready::Runner(format!("no storage folder: {error}")))?;
+        let storage = Storage::new().map_err(|error| {
+            let folder = visible(&std::env::temp_dir().to_string_lossy());
+            Unready::Runner(format!("no storage folder can be made in {folder} (TMPDIR names another one): {error}"))
+        })?;
         let request = Request { storage: Some(storage.path().to_owned()), ..request.clone() };
         let session =
             PlayedSession { kills: kills(&request.input), request: request.clone(), storage, runs: Vec::new() };

@@ -173,7 +173,7 @@ pub fn run(settings: &FuzzOptions, start: Start<'_>, watch: &mut dyn FnMut(&Prog
 }
 
 fn no_thread(error: &io::Error) -> Unready {
-    Unready::Runner(format!("no thread: {error}"))
+    Unready::Shortage(format!("no thread: {error}"))
 }
 
 /// The number of the first case that fails, on one testee; nothing is made smaller.

@@ -135,7 +135,7 @@ impl<'a> Probe<'a> {
                 failure.key.clause = clause;
                 return Err(Probed::Failed(vec![FailedCase { note, mismatch, ..failure }]));
             }
-            Outcome::NotReady(why @ Unready::Runner(_)) => return Err(Probed::Unable(why)),
+            Outcome::NotReady(why @ (Unready::Runner(_) | Unready::Shortage(_))) => return Err(Probed::Unable(why)),
             Outcome::Crash(what) | Outcome::NotReady(Unready::Testee(what)) => (Verdict::Crash, what),
             Outcome::Timeout(what) => (Verdict::Timeout, what),
             Outcome::Garbage(what) | Outcome::Stray { what, .. } => (Verdict::Garbage, what),
