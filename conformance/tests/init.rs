@@ -325,12 +325,16 @@ fn every_framework_runs_as_copied() -> io::Result<()> {
 }
 
 #[test]
-fn a_framework_that_has_no_adapter_is_wrong_usage() -> io::Result<()> {
-    for arguments in
-        [&["init", "--framework", "langchain", "x"][..], &["init", "--framework", "agno", "node", "x"], &["init", "x"]]
-    {
+fn what_cannot_be_begun_is_wrong_usage() -> io::Result<()> {
+    for (arguments, says) in [
+        (&["init", "--framework", "langchain", "x"][..], "invalid value 'langchain'"),
+        (&["init", "--framework", "agno", "node", "x"], "cannot be used with"),
+        (&["init", "x"], "name a language (node, "),
+        (&["init", "ruby"], "name a folder, too, as in `threadspec init ruby my-adapter`"),
+    ] {
         let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(arguments).output()?;
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(says), "{arguments:?}: {said}");
     }
     Ok(())
 }

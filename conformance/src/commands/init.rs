@@ -19,7 +19,7 @@ pub(super) const REPOSITORY: &str = "https://github.com/threadspec/threadspec";
 #[command(allow_missing_positional = true)]
 pub(crate) struct Init {
     /// node, python, typescript, rust, go, java, ruby, php or csharp
-    #[arg(value_name = "LANGUAGE", required_unless_present = "framework", conflicts_with = "framework")]
+    #[arg(value_name = "LANGUAGE", conflicts_with = "framework")]
     language: Option<Language>,
     /// Copy the adapter of a framework
     #[arg(long, value_name = "NAME", value_enum)]
@@ -200,7 +200,12 @@ impl Init {
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let begun = self.language.map(Language::starter).or_else(|| self.framework.map(Framework::starter));
         let Some(starter) = begun else {
-            return Err(Stop::new(Exit::Usage, "name a language, or a framework with --framework"));
+            // Of two places one was filled, which is the folder's, whatever it was meant to be.
+            let message = match self.folder.to_str().and_then(|name| name.parse::<Language>().ok()) {
+                Some(language) => format!("name a folder, too, as in `threadspec init {language} my-adapter`"),
+                None => format!("name a language ({}), or a framework with --framework", Language::VARIANTS.join(", ")),
+            };
+            return Err(Stop::new(Exit::Usage, message));
         };
         let mut files = starter.files.clone();
         files.push(("README.md", starter.readme()));
