@@ -27,9 +27,10 @@ function terminal(name, said, command) {
     const codes = /^\x1b\[([\d;]*)m$/.exec(part)?.[1].split(";");
     if (!codes) return escaped(part);
     const names = codes.map((code) => COLOURS[code]).filter(Boolean);
-    const end = "</span>".repeat(open);
-    open = names.length ? 1 : 0;
-    return end + (open ? `<span class="${names.join(" ")}">` : "");
+    // A colour within another one keeps it; what ends one ends all.
+    const end = names.length ? "" : "</span>".repeat(open);
+    open = names.length ? open + 1 : 0;
+    return end + (names.length ? `<span class="${names.join(" ")}">` : "");
   });
   const page = join(folder, `${name}.html`);
   writeFileSync(page, `<!doctype html><meta charset="utf-8"><title>${name}</title><style>
@@ -41,10 +42,11 @@ function terminal(name, said, command) {
   return page;
 }
 
-/** Runs `threadspec` as in a terminal that has colours. */
+/** Runs `threadspec` as in a terminal that has colours. What is shown is a failure, so that anything else is no picture. */
 function printed(...command) {
-  const { stdout, stderr, error } = spawnSync(threadspec, command, { cwd: root, encoding: "utf8", env: { ...process.env, CLICOLOR_FORCE: "1", COLUMNS: "100", PATH: `${dirname(threadspec)}:${process.env.PATH}` } });
+  const { stdout, stderr, status, error } = spawnSync(threadspec, command, { cwd: root, encoding: "utf8", env: { ...process.env, CLICOLOR_FORCE: "1", COLUMNS: "100", PATH: `${dirname(threadspec)}:${process.env.PATH}` } });
   if (error) throw error;
+  if (status !== 1) throw new Error(`${command.join(" ")} ended with ${status}: ${stderr}`);
   return (stdout || stderr).trimEnd();
 }
 
