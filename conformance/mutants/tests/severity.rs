@@ -67,13 +67,13 @@ fn contrived_input_excuses_a_failure_unless_the_run_is_strict() -> io::Result<()
         assert!(code == 0 && said.contains(last), "{options:?}: {said}");
     }
     let (code, said) = verify(at, &["--strict"])?;
-    assert!(code == 1 && said.contains("not conformant: 1 count against it. Exit code 1."), "{said}");
+    assert!(code == 1 && said.contains("not conformant: 1 counts against it. Exit code 1."), "{said}");
     // The exchange is judged in the same way without the testee.
     let judge = ["judge", "--corpus", "golden", "run.jsonl"];
     let (code, said) = threadspec(at, &judge)?;
     assert!(code == 0 && said.contains(last), "{said}");
     let (code, said) = threadspec(at, &[&judge[..], &["--strict"]].concat())?;
-    assert!(code == 1 && said.contains("1 count against it"), "{said}");
+    assert!(code == 1 && said.contains("1 counts against it"), "{said}");
     let run: Value = serde_json::from_str(&fs::read_to_string(at.join("run.json"))?)?;
     let [case, _] = &run["cases"].as_array().expect("cases")[..] else { panic!("{run}") };
     assert_eq!((&case["severity"], &case["verdict"], &case["counts"]), (&json!("C"), &json!("fail"), &json!(false)));

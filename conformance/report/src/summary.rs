@@ -168,7 +168,10 @@ impl Summary {
             several => format!("; {several} of severity C fail, which does not count"),
         };
         let not_run = self.applicable - self.run;
-        let failed = self.failures - not_run;
+        let against = match self.failures - not_run {
+            1 => "1 counts against it".to_owned(),
+            several => format!("{several} count against it"),
+        };
         let (style, reason) = match conclusion {
             Conclusion::Conformant | Conclusion::OutOfDate => {
                 let style = if conclusion == Conclusion::Conformant { GOOD } else { WARNING };
@@ -179,17 +182,14 @@ impl Summary {
                 };
                 (style, format!("{} of {} cases{known}{excused}. {}", self.passed, self.applicable, self.scope()))
             }
-            Conclusion::Incomplete => (
-                WARNING,
-                format!("{} of {} cases were run, {failed} count against it{excused}", self.run, self.applicable),
-            ),
+            Conclusion::Incomplete => {
+                (WARNING, format!("{} of {} cases were run, {against}{excused}", self.run, self.applicable))
+            }
             Conclusion::NotConformant if self.applicable == 0 => {
                 (BAD, "no case was applicable, so nothing was shown".to_owned())
             }
-            Conclusion::NotConformant if not_run == 0 => (BAD, format!("{failed} count against it{excused}")),
-            Conclusion::NotConformant => {
-                (BAD, format!("{failed} count against it, and {not_run} were not run{excused}"))
-            }
+            Conclusion::NotConformant if not_run == 0 => (BAD, format!("{against}{excused}")),
+            Conclusion::NotConformant => (BAD, format!("{against}, and {not_run} were not run{excused}")),
         };
         let unwritten = if Conclusion::of(code) == conclusion { "" } else { " Not everything could be written." };
         let left_out = match self.left_out {
