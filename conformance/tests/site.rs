@@ -13,12 +13,18 @@ fn threadspec(arguments: &[&str], folder: &Path) -> io::Result<(i32, String)> {
 
 /// A small corpus, and a run of it in which one case of three fails.
 fn run(folder: &Path) -> io::Result<Value> {
-    let case = |name: &str, expected: &str| {
+    run_with(folder, "two")
+}
+
+/// The same, in which the case of this name fails.
+fn run_with(folder: &Path, wrong: &str) -> io::Result<Value> {
+    let case = |name: &str| {
+        let expected = if name == wrong { "&#60;" } else { "&lt;" };
         format!(
             r#"{{"name":"{name}","why":"a reason","clauses":["ESC-1"],"input":{{"text":"<"}},"expect":{{"ok":"{expected}"}}}}"#
         )
     };
-    let cases = [case("one", "&lt;"), case("two", "&#60;"), case("three", "&lt;")].join(",");
+    let cases = ["one", "two", "three"].map(case).join(",");
     fs::create_dir_all(folder.join("corpus/escape"))?;
     let file = format!(r#"{{"op":"escape","about":"a topic","cases":[{cases}]}}"#);
     fs::write(folder.join("corpus/escape/topic.json"), file)?;
@@ -56,6 +62,33 @@ fn its_figures_are_those_of_the_run_and_of_its_reports() -> io::Result<()> {
     }
     let markdown = "](https://example.com/s/results/a-run.svg)](https://example.com/s/results/a-run.html)";
     assert!(results.contains(markdown), "{results}");
+    Ok(())
+}
+
+#[test]
+fn a_case_counts_once_in_all_modes_of_a_badge() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut modes = Vec::new();
+    for (mode, wrong) in [("openai-chat", "two"), ("openai-chat:stream", "three")] {
+        let mut run = run_with(folder.path(), wrong)?;
+        run["options"]["provider"] = mode.into();
+        assert_eq!((&run["summary"]["verdicts"]["pass"], &run["summary"]["applicable"]), (&2.into(), &3.into()));
+        modes.push(run);
+    }
+    fs::write(folder.path().join("modes.json"), serde_json::json!({ "runs": modes }).to_string())?;
+    let (code, said) = site(folder.path(), &["modes.json"])?;
+    assert_eq!(code, 0, "{said}");
+    let page = |path: &str| fs::read_to_string(folder.path().join("public").join(path));
+    let badge = page("results/modes.svg")?;
+    for part in ["threadspec literal, over the wire in 2 modes, 20", "1 of 3, worst: ESC-1, "] {
+        assert!(badge.contains(part), "{part}: {badge}");
+    }
+    for path in ["results.html", "results/modes.html"] {
+        assert!(page(path)?.contains("each case counted once: 1 of 3 pass in each run"), "{path}");
+    }
+    // Runs of one name are told apart.
+    let report = page("results/modes.html")?;
+    assert!(report.contains(", literal over openai-chat:stream.</strong> Mend first: "), "{report}");
     Ok(())
 }
 

@@ -57,7 +57,8 @@ fn a_run_file_says_what_the_terminal_says() -> io::Result<()> {
 fn every_report_charges_the_same_clauses() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     for (bug, profile) in [("tool-results-dropped", "literal"), ("results-in-pythons-notation", "universal")] {
-        let reports = ["--report", "json=run.json", "--report", "junit=j.xml", "--report", "html=r.html"];
+        let reports = ["json=run.json", "junit=j.xml", "html=r.html", "markdown=m.md", "badge=b.svg"];
+        let reports: Vec<&str> = reports.iter().flat_map(|report| ["--report", report]).collect();
         let some = if profile == "literal" { &SOME[..] } else { &["--filter", "agent/results/*"] };
         let testee = ["--", env!("CARGO_BIN_EXE_threadspec-mutants"), "serve", "--bug", bug];
         let (_, said) = threadspec(
@@ -72,6 +73,14 @@ fn every_report_charges_the_same_clauses() -> io::Result<()> {
         assert_eq!(Some(all), run["summary"]["verdicts"]["fail"].as_u64(), "{run}");
         let [junit, html] = ["j.xml", "r.html"].map(|name| fs::read_to_string(folder.path().join(name)));
         let (junit, html) = (junit?, html?);
+        let (passed, applicable) = (&run["summary"]["verdicts"]["pass"], &run["summary"]["applicable"]);
+        for (report, told) in [
+            ("b.svg", format!("{passed} of {applicable}, worst: ")),
+            ("m.md", format!("| {profile} | {passed} | {applicable} | {all} | 0 | ")),
+            ("r.html", format!("<dt>pass</dt><dd>{passed}</dd>")),
+        ] {
+            assert!(fs::read_to_string(folder.path().join(report))?.contains(&told), "{report}: {told}");
+        }
         let line = said.lines().find(|line| line.starts_with("  clauses ")).expect("a line of clauses");
         for row in table.iter().filter(|row| failed(row) > 0) {
             let (clause, count) = (row["clause"].as_str().expect("a name"), failed(row));

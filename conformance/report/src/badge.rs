@@ -1,6 +1,7 @@
 //! A run as a badge: in the endpoint format of shields.io, or as a picture.
 
 use super::record::RunRecord;
+use super::tally::CaseTally;
 use super::worst::worst_in_short;
 use super::{Conclusion, pages};
 use minijinja::context;
@@ -15,17 +16,16 @@ struct Badge {
 }
 
 impl Badge {
-    /// What was judged and when, how many cases passed, and what is worst.
+    /// What was judged and when, how many cases passed (in all runs, if there are several), and what is worst.
     fn of(runs: &[RunRecord]) -> Self {
-        let passed: usize = runs.iter().filter_map(|run| run.summary.verdicts.get("pass")).sum();
-        let applicable: usize = runs.iter().map(|run| run.summary.applicable).sum();
+        let CaseTally { passed, applicable } = CaseTally::of(runs);
         let mut terms: Vec<String> = runs.iter().map(|run| run.options.terms()).collect();
         terms.dedup();
-        // Six modes of one profile would be a line of their own.
+        // To name six modes of one profile would take a line of its own.
         let terms = match &terms[..] {
             [first, _, ..] => match first.split_once(" over ") {
                 Some((profile, _)) if terms.iter().all(|terms| terms.starts_with(&format!("{profile} over "))) => {
-                    format!("{profile}, {} ways over the wire", terms.len())
+                    format!("{profile}, over the wire in {} modes", terms.len())
                 }
                 _ => terms.join("+"),
             },

@@ -6,7 +6,6 @@ use crate::terminal::{BAD, GOOD, styled};
 use std::collections::HashMap;
 use std::fmt::Write;
 use threadspec_judge::text::visible;
-use threadspec_judge::verdict::Verdict;
 
 /// What became of the cases.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +41,7 @@ impl<'a> Comparison<'a> {
             if earlier.hash != case.hash {
                 comparison.changed.push((earlier, case));
             }
-            match (passed(earlier), passed(case)) {
+            match (earlier.passed(), case.passed()) {
                 (true, false) => comparison.regressions.push((earlier, case)),
                 (false, true) => comparison.fixes.push((earlier, case)),
                 (false, false) if earlier.verdict != case.verdict => comparison.otherwise.push((earlier, case)),
@@ -97,10 +96,6 @@ impl<'a> Comparison<'a> {
         );
         out
     }
-}
-
-fn passed(case: &CaseRecord) -> bool {
-    matches!(case.verdict, Verdict::Pass | Verdict::UnexpectedPass)
 }
 
 fn severity(case: &CaseRecord) -> String {

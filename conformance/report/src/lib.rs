@@ -14,7 +14,7 @@
 //! | `merge` | one run from its shards |
 //! | `comparison` | two runs, an earlier and a later one |
 //! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
-//! | `tally` | what it shows of each clause |
+//! | `tally` | what it shows of each clause, and several runs of their cases |
 //! | `worst` | what to mend first, in a sentence |
 //! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `causes`, `diff` | one failure, failures by cause, and how two texts differ |

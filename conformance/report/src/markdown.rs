@@ -3,7 +3,8 @@
 use super::Conclusion;
 use super::causes::{by_severity, causes_of};
 use super::record::{CaseRecord, RunRecord};
-use super::words::{rule_line, shortened};
+use super::tally::CaseTally;
+use super::words::{names, rule_line, shortened};
 use super::worst::worst_of;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,27 +20,30 @@ const IDS: usize = 500;
 pub(super) fn markdown(runs: &[RunRecord]) -> String {
     let conclusion = Conclusion::of_all(runs);
     let mut out = format!("## threadspec: {} {conclusion}\n\n", sign(conclusion));
-    for run in runs {
+    for (run, name) in runs.iter().zip(names(runs)) {
         if let Some(worst) = worst_of(run) {
-            let _ = writeln!(out, "**{}**: {}\n", escaped(&run.name()), code(&worst));
+            let _ = writeln!(out, "**{}**: {}\n", escaped(&name), code(&worst));
         }
     }
     out += "| implementation | profile | passed | applicable | count against it | warnings | not applicable |\n";
     out += "|---|---|---:|---:|---:|---:|---:|\n";
     for run in runs {
         let summary = &run.summary;
-        let passed = summary.verdicts.get("pass").copied().unwrap_or_default();
         let _ = writeln!(
             out,
-            "| {} {} | {} | {passed} | {} | {} | {} | {} |",
+            "| {} {} | {} | {} | {} | {} | {} | {} |",
             sign(run.conclusion()),
             escaped(&run.name()),
             run.options.terms(),
+            summary.passed(),
             summary.applicable,
             summary.against(),
             summary.warnings,
             summary.total.saturating_sub(summary.applicable),
         );
+    }
+    if let Some(together) = CaseTally::sentence(runs) {
+        let _ = writeln!(out, "\n{together}");
     }
     for run in runs {
         out += &failures(run);

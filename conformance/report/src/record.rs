@@ -217,6 +217,12 @@ pub struct Circumstances<'a> {
 }
 
 impl Counts {
+    /// The cases that passed, known to fail or not.
+    pub(super) fn passed(&self) -> usize {
+        let count = |verdict: Verdict| self.verdicts.get(&verdict.to_string()).copied().unwrap_or_default();
+        count(Verdict::Pass) + count(Verdict::UnexpectedPass)
+    }
+
     /// What counts against the testee, without the cases that were not run.
     pub(super) fn against(&self) -> usize {
         self.failures - (self.applicable - self.run)
@@ -468,6 +474,11 @@ impl CaseRecord {
     /// Its level, and its severity if it has one, in words.
     pub(super) fn gravity(&self) -> String {
         words::gravity(self.level, self.severity)
+    }
+
+    /// Whether the testee did it right, known to fail or not.
+    pub(super) fn passed(&self) -> bool {
+        matches!(self.verdict, Verdict::Pass | Verdict::UnexpectedPass)
     }
 
     /// Whether the testee did it wrong.

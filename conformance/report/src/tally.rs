@@ -1,8 +1,9 @@
-//! What a run shows of each clause: the table that every report has, counted once.
+//! What runs show of clauses and cases: the numbers that every report has, counted once.
 
+use super::record::RunRecord;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use threadspec_judge::corpus::{Corpus, Severity};
 use threadspec_judge::verdict::Verdict;
 
@@ -90,6 +91,34 @@ impl ClauseTally {
     /// What sorts the clauses that hurt most first, and of these the ones of the most cases.
     pub(super) fn harm(&self) -> (bool, Option<Severity>, Reverse<usize>) {
         (self.failed == 0, self.severity, Reverse(self.failed.max(self.excused)))
+    }
+}
+
+/// What runs show of their cases. A case counts once, whatever the number of runs that it is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CaseTally {
+    /// The cases that passed in each run that supports them.
+    pub(super) passed: usize,
+    /// The cases that one run or more supports.
+    pub(super) applicable: usize,
+}
+
+impl CaseTally {
+    /// The cases of these runs.
+    pub(super) fn of(runs: &[RunRecord]) -> Self {
+        let mut passed: BTreeMap<&str, bool> = BTreeMap::new();
+        for case in runs.iter().flat_map(|run| &run.cases).filter(|case| case.verdict != Verdict::Unsupported) {
+            *passed.entry(&case.id).or_insert(true) &= case.passed();
+        }
+        Self { passed: passed.values().filter(|&&passed| passed).count(), applicable: passed.len() }
+    }
+
+    /// The sentence of several runs, each of which has numbers of its own; one run needs none.
+    pub(super) fn sentence(runs: &[RunRecord]) -> Option<String> {
+        let Self { passed, applicable } = Self::of(runs);
+        let in_each = "pass in each run that they are applicable in";
+        (runs.len() > 1)
+            .then(|| format!("All runs together, each case counted once: {passed} of {applicable} {in_each}."))
     }
 }
 

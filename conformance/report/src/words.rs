@@ -1,9 +1,20 @@
 //! What several reports say in the same words.
 
+use super::record::RunRecord;
 use std::collections::BTreeMap;
 use threadspec_golden::how_sure;
 use threadspec_judge::corpus::{Level, Severity};
 use threadspec_judge::text::{cut, visible};
+
+/// The names of runs, each with its profile and its way over the wire if others have the same name.
+pub(super) fn names(runs: &[RunRecord]) -> Vec<String> {
+    let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
+    let is_shared = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
+    let full = |(run, name): (&RunRecord, &String)| {
+        if is_shared(name) { format!("{name}, {}", run.options.terms()) } else { name.clone() }
+    };
+    runs.iter().zip(&names).map(full).collect()
+}
 
 /// A level, and a severity if there is one, in words.
 pub(super) fn gravity(level: Level, severity: Option<Severity>) -> String {

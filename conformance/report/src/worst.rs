@@ -24,8 +24,11 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
         1 => " One more fault stands below.".to_owned(),
         several => format!(" {several} more faults stand below."),
     };
+    // The table of clauses counts these apart, too.
+    let silent = members.iter().filter(|&&member| !failures[member].counts).count();
+    let silent = if counts && silent > 0 { format!(" ({silent} of them do not count)") } else { String::new() };
     Some(format!(
-        "{}: {}{}, in {}, such as {}: {}.{others}",
+        "{}: {}{}, in {}{silent}, such as {}: {}.{others}",
         if counts { "Mend first" } else { "Nothing counts against it. Mend first" },
         visible(charged),
         harm.unwrap_or_default(),

@@ -90,7 +90,7 @@ def over_wire(program):
     day = max(mode.day for mode in program.modes.values())
     merged = {clause: program.cell(clause) for clause in found}
     evidence = {clause: [("In", ", ".join(program.modes_of(clause))), ("Again", f"conformance/adapters/wire/run --filter {cell.faults[0].case['id']} {program.name}")] for clause, cell in merged.items() if cell.faults}
-    return Side(program.name, program.name, column.version, column.implementation.get("language", ""), day, merged, column.implementation.get("url", ""), wire_pages.modes(program), evidence)
+    return Side(program.name, program.name, column.version, column.implementation.get("language", ""), day, merged, column.implementation.get("url", ""), f"{wire_pages.modes(program)}; {program.passed} cases pass", evidence)
 
 
 def through(gateway):

@@ -45,6 +45,14 @@ class Program:
         """The cases that were judged in one mode or more."""
         return {case["id"] for run in self.runs.values() for case in run["cases"] if case["verdict"] not in ("not-run", "unsupported")}
 
+    @property
+    def passed(self):
+        """How many cases pass in each mode that they are applicable in, of how many: as the badge of all modes has it."""
+        passed = {}
+        for case in (case for run in self.runs.values() for case in run["cases"] if case["verdict"] != "unsupported"):
+            passed[case["id"]] = passed.get(case["id"], True) and case["verdict"] == "pass"
+        return f"{sum(passed.values())} of {len(passed)}"
+
     def modes_of(self, clause):
         """The modes that the clause is broken in."""
         return [mode for mode, column in self.modes.items() if clause in column.cells and column.cells[clause].faults]

@@ -33,6 +33,14 @@ class OverWire(unittest.TestCase):
         self.assertEqual(program.modes_of("AGENT-IDS"), ["openai-chat", "openai-chat:stream"])
         self.assertEqual(merged([cell("a", passed=0), cell()]).state, "fail")
 
+    def test_a_case_passes_if_it_does_so_in_each_mode_that_supports_it(self):
+        program = looper(cell("a"), cell())
+        plain = dict(a="fail", b="pass", c="unsupported", d="unsupported")
+        streaming = dict(plain, a="pass", c="pass")
+        program.runs = {mode: {"cases": [{"id": id, "verdict": verdict} for id, verdict in run.items()]} for mode, run in (("openai-chat", plain), ("openai-chat:stream", streaming))}
+        self.assertEqual(program.passed, "2 of 3")
+        self.assertEqual(list(wire_pages.rows([program]))[0][2], "2 of 3")
+
     def test_only_one_that_breaks_a_clause_alone_differs(self):
         both, neither = looper(cell("a"), cell()), looper(cell(), cell())
         self.assertEqual(self.differing(cell("b"), both), [])
@@ -74,7 +82,7 @@ class OverWire(unittest.TestCase):
         differing = list(differences([column("looper", of=cell("a"))], [looper(cell(), cell())], []))
         page = "\n".join(wire_pages.markdown([program], differing, ["other"]))
         self.assertIn("Not recorded yet: other.", page)
-        self.assertIn("| looper 1.2 | openai-chat |  | WIRE-RETRY 1 |", page)
+        self.assertIn("| looper 1.2 | openai-chat | 0 of 0 |  | WIRE-RETRY 1 |", page)
         self.assertIn("| AGENT-IDS | looper | FAIL 1 | pass | nobody has said the reason |", page)
         self.assertIn("(openai-chat); the smallest is `a`: a \\<is\\> broken", page)
         page = "\n".join(html.page([doors.Door("wire", "Over the wire", "", [doors.over_wire(program)], ("AGENT-", "WIRE-"))], differing))

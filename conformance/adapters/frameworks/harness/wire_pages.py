@@ -4,8 +4,8 @@ from .cells import clauses
 from .markdown import cut, plain
 
 ABOUT = "The same frameworks with their own model clients, and the official SDKs with a loop of ours, judged by what they send"
-COUNTED = "A case counts once, whatever the number of modes that it fails in. Where an adapter and the wire differ, the wire counts."
-HEADS = ["program", "modes", "breaks", "WIRE clauses and provider rules"]
+COUNTED = "A case counts once, whatever the number of modes that it fails in; it passes if it does so in each mode. Where an adapter and the wire differ, the wire counts."
+HEADS = ["program", "modes", "passed", "breaks", "WIRE clauses and provider rules"]
 DIFFERING = ["clause", "adapter", "by the adapter", "over the wire", "why"]
 
 
@@ -37,7 +37,7 @@ def said(program, adapter):
 
 def rows(found):
     for program in found:
-        yield [f"{program.name} {program.column.version}", modes(program), counts(program, True), counts(program, False)]
+        yield [f"{program.name} {program.column.version}", modes(program), program.passed, counts(program, True), counts(program, False)]
 
 
 def differing_rows(differing):

@@ -48,8 +48,8 @@ pub(super) fn rows(runs: &[RunRecord], corpus: &Corpus) -> Vec<Value> {
 }
 
 /// Why cases are unsupported, and which they are.
-pub(super) fn unsupported(runs: &[RunRecord]) -> Vec<Value> {
-    let of = |run: &RunRecord| {
+pub(super) fn unsupported(runs: &[RunRecord], names: &[String]) -> Vec<Value> {
+    let of = |(run, name): (&RunRecord, &String)| {
         let cases = run.cases.iter().filter(|case| case.verdict == Verdict::Unsupported);
         let reasons = reasons(cases.map(|case| (&*case.note, &*case.id)));
         let count: usize = reasons.iter().map(|(_, ids)| ids.len()).sum();
@@ -57,7 +57,7 @@ pub(super) fn unsupported(runs: &[RunRecord]) -> Vec<Value> {
             context! { reason => shortened(reason, 400), ids => ids.iter().map(|&id| Value::from(id)).collect::<Vec<_>>() }
         };
         let reasons: Vec<Value> = reasons.iter().map(reason).collect();
-        (count > 0).then(|| context! { run => run.name(), count, reasons })
+        (count > 0).then(|| context! { run => name, count, reasons })
     };
-    runs.iter().filter_map(of).collect()
+    runs.iter().zip(names).filter_map(of).collect()
 }

@@ -4,9 +4,9 @@ mod cases;
 mod causes;
 
 use super::record::RunRecord;
-use super::tally::ClauseTally;
+use super::tally::{CaseTally, ClauseTally};
 use super::worst::worst_of;
-use super::{Conclusion, pages};
+use super::{Conclusion, pages, words};
 use minijinja::{Value, context};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use strum::IntoEnumIterator;
@@ -23,7 +23,7 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
     let results = cases::results(runs);
     let cases: Vec<&Case> = corpus.cases.iter().filter(|case| results.contains_key(&*case.id)).collect();
     let clauses = clauses(runs, corpus, &cases);
-    let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
+    let names = words::names(runs);
     let mut verdicts: Vec<Verdict> = Verdict::iter().collect();
     verdicts.retain(|verdict| runs.iter().any(|run| run.summary.verdicts.contains_key(&verdict.to_string())));
     let values = context! {
@@ -32,9 +32,10 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
         script => SCRIPT,
         version => env!("CARGO_PKG_VERSION"),
         notes => notes(runs, corpus),
-        runs => runs.iter().map(run).collect::<Vec<_>>(),
+        together => CaseTally::sentence(runs),
+        runs => runs.iter().zip(&names).map(run).collect::<Vec<_>>(),
         causes => causes::rows(runs, corpus),
-        unsupported => causes::unsupported(runs),
+        unsupported => causes::unsupported(runs, &names),
         errata => self::errata(errata, &clauses),
         clauses,
         verdicts => verdicts.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -53,7 +54,7 @@ fn notes(runs: &[RunRecord], corpus: &Corpus) -> Vec<String> {
         .collect()
 }
 
-fn run(run: &RunRecord) -> Value {
+fn run((run, label): (&RunRecord, &String)) -> Value {
     let summary = &run.summary;
     let mut facts = vec![
         context! { name => "run / applicable / total", value => format!("{} / {} / {}", summary.run, summary.applicable, summary.total) },
@@ -75,6 +76,7 @@ fn run(run: &RunRecord) -> Value {
     let conclusion = run.conclusion();
     context! {
         name => run.name(),
+        label,
         worst => worst_of(run),
         profile => run.options.terms(),
         strict => run.options.strict,

@@ -3,6 +3,7 @@
 use super::Pages;
 use crate::record::RunRecord;
 use crate::site::search::SearchEntry;
+use crate::tally::CaseTally;
 use crate::worst::worst_of;
 use crate::{badge, html};
 use minijinja::{Value, context};
@@ -23,6 +24,7 @@ pub(super) fn results(pages: &mut Pages<'_>, errata: &str) {
             markdown => format!("[![{}]({address}/{picture})]({address}/{report})", said.replace(['[', ']'], "")),
             report,
             picture,
+            together => CaseTally::sentence(runs),
             runs => runs.iter().map(run).collect::<Vec<_>>(),
         });
     }
@@ -36,7 +38,7 @@ fn run(run: &RunRecord) -> Value {
         name => run.name(),
         terms => run.options.terms(),
         conclusion => run.conclusion().to_string(),
-        passed => summary.verdicts.get("pass").copied().unwrap_or_default(),
+        passed => summary.passed(),
         applicable => summary.applicable,
         against => summary.against(),
         excused => summary.excused,
