@@ -124,6 +124,13 @@ fn it_says_what_the_corpus_says() -> io::Result<()> {
         ),
         ("docs/README.html", "<a href=\"golden/README.html\">golden/</a>"),
         ("docs/README.html", "/blob/main/action.yml\""),
+        ("docs/conformance/adapters/frameworks/MATRIX.html", "<a href=\"../../../../matrix.html\">"),
+        ("matrix.html", "<a href=\"index.html\">threadspec</a>"),
+        (
+            "matrix.html",
+            "href=\"https://github.com/threadspec/threadspec/blob/main/conformance/adapters/frameworks/agno/repro/",
+        ),
+        ("matrix.html", "href=\"docs/conformance/adapters/gateways/GATEWAYS.html#"),
     ] {
         assert!(page(path)?.contains(part), "{path}: {part}");
     }

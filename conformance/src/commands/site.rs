@@ -1,6 +1,6 @@
 //! `threadspec site`.
 
-use super::{Stop, cannot_read, corpus_and_errata, keep_apart, not_writable, read_runs};
+use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, read_runs};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -75,8 +75,7 @@ impl SiteCommand {
         }
         let golden = self.corpus.clone().or_else(|| checkout.map(|folder| folder.join("golden")));
         let (corpus, errata) = corpus_and_errata(golden.as_deref())?;
-        let page = self.page.as_ref().map(|file| files::read(file).map_err(|error| cannot_read(file, &error)));
-        let page = page.transpose()?;
+        let page = self.page.as_deref().map(read_file).transpose()?;
         let results = self.results()?;
         let documents = Documents::from(&ROOTS, |path| match (checkout, path) {
             (Some(folder), path) => files::read(&folder.join(path)).ok(),

@@ -136,10 +136,28 @@ for (const [name, options] of looks) {
   });
 }
 
-test("the matrix, the largest page, fits a phone", { skip: lacking }, async () => {
+test("the largest pages fit a phone", { skip: lacking }, async () => {
   for (const path of ["MATRIX", "SESSIONS"]) {
     const { page, close } = await open(`docs/conformance/adapters/frameworks/${path}.html`, { viewport: { width: 360, height: 740 } });
     await assertFits(page);
+    await close();
+  }
+});
+
+test("pages that were made for themselves work on the site, fit a phone, and lead back", { skip: lacking }, async () => {
+  for (const path of ["matrix.html", ...(process.env.PAGE ? ["paste.html"] : [])]) {
+    const { page, faults, close } = await open("index.html", { viewport: { width: 360, height: 740 } });
+    await page.click(`nav a[href="${path}"]`);
+    if (path === "paste.html") {
+      await page.waitForSelector("html[data-ready]");
+      await page.click("#example");
+      await page.waitForSelector("li.error");
+    }
+    await assertFits(page);
+    await picture(page, `site-${path}-narrow`);
+    await page.click("text=threadspec");
+    await page.waitForURL(/\/index\.html$/);
+    assert.deepEqual(faults, [], path);
     await close();
   }
 });

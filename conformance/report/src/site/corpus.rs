@@ -92,7 +92,7 @@ fn row(pages: &Pages<'_>, case: &Case, page: &str) -> Value {
     context! {
         name => case.name(),
         address => pages.links.to(&case.id, page),
-        why => case.why.clone(),
+        why => pages.links.spans(&case.why, page),
         severity => case.severity.map(|severity| severity.to_string()),
         evidence => evidence(case),
     }

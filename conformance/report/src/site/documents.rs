@@ -4,11 +4,12 @@ use crate::site::paths::{is_outside, joined};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::collections::BTreeMap;
 
-/// The Markdown documents of a repository, by their paths, and the pictures that they show.
+/// The Markdown documents of a repository, by their paths, with the pictures that they show and the pages of HTML that they lead to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Documents {
     pub(super) texts: BTreeMap<String, String>,
     pub(super) pictures: BTreeMap<String, Vec<u8>>,
+    pub(super) pages: BTreeMap<String, String>,
 }
 
 impl Documents {
@@ -35,8 +36,14 @@ impl Documents {
             let (leads_to, shows) = named(&text);
             for link in leads_to {
                 let file = joined(&path, link.split('#').next().unwrap_or_default());
-                let is_document = file.rsplit_once('.').is_some_and(|(_, extension)| extension == "md");
-                open.push(if is_document { file } else { format!("{file}/README.md") });
+                match file.rsplit_once('.') {
+                    Some((_, "md")) => open.push(file),
+                    Some((_, "html")) => {
+                        let text = read(&file).and_then(|text| String::from_utf8(text).ok());
+                        documents.pages.extend(text.map(|text| (file, text)));
+                    }
+                    _ => open.push(format!("{file}/README.md")),
+                }
             }
             for picture in shows {
                 let file = joined(&path, &picture);

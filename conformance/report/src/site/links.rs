@@ -53,6 +53,16 @@ impl<'a> Links<'a> {
         spans
     }
 
+    /// A page of HTML of the repository, with its links as they are on the site.
+    pub(super) fn of_page(&self, path: &str, html: &str) -> String {
+        let mut parts = html.split(" href=\"");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |out, part| {
+            let (link, rest) = part.split_once('"').unwrap_or((part, ""));
+            format!("{out} href=\"{}\"{rest}", self.of_document(path, link))
+        })
+    }
+
     /// Where a link of a document leads: to a page of the site, or else to the file in the repository.
     pub(super) fn of_document(&self, document: &str, link: &str) -> String {
         if link.starts_with('#') || is_outside(link) {
@@ -62,13 +72,20 @@ impl<'a> Links<'a> {
         let file = joined(document, path);
         let readme = if file.is_empty() { "README.md".to_owned() } else { format!("{file}/README.md") };
         let from = page_of(document);
-        let page = [&file, &readme].into_iter().find(|file| self.documents.texts.contains_key(*file));
+        let is_page =
+            |file: &&String| self.documents.texts.contains_key(*file) || self.documents.pages.contains_key(*file);
+        let page = [&file, &readme].into_iter().find(is_page);
         match page {
             Some(file) => relative(&from, &page_of(file)) + place,
             None if self.documents.pictures.contains_key(&file) => relative(&from, &format!("docs/{file}")),
             None => format!("{}/blob/main/{file}{place}", self.repository),
         }
     }
+}
+
+/// A page at the root that was made for itself, with a way back to the site.
+pub(super) fn with_way_back(html: &str) -> String {
+    html.replacen("<h1", "<p><a href=\"index.html\">threadspec</a></p><h1", 1)
 }
 
 pub(super) fn clause_page(id: &str) -> String {

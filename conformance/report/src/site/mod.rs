@@ -33,7 +33,7 @@ pub struct Site<'a> {
     /// Results: runs that belong together, by the name that their badge has.
     pub results: &'a [(String, Vec<RunRecord>)],
     /// The page "paste your request", if there is one.
-    pub paste: Option<&'a [u8]>,
+    pub paste: Option<&'a str>,
     /// Where the site will stand, for links from elsewhere.
     pub address: &'a str,
     /// Where the source is.
@@ -63,7 +63,7 @@ impl Site<'_> {
         files.insert("site.css".to_owned(), STYLE.into());
         files.insert("site.js".to_owned(), SCRIPT.into());
         files.insert("search.js".to_owned(), search::script(&pages.entries).into());
-        files.extend(self.paste.map(|page| ("paste.html".to_owned(), page.to_vec())));
+        files.extend(self.paste.map(|page| ("paste.html".to_owned(), links::with_way_back(page).into())));
         let pictures = self.documents.pictures.iter();
         files.extend(pictures.map(|(path, picture)| (format!("docs/{path}"), picture.clone())));
         files
@@ -90,10 +90,11 @@ impl Pages<'_> {
 
     /// The pages that every page leads to.
     fn nav(&self) -> Vec<(&'static str, &'static str)> {
-        let has = |document: &str| self.site.documents.texts.contains_key(document);
+        let documents = self.site.documents;
+        let has = |document: &str| documents.texts.contains_key(document) || documents.pages.contains_key(document);
         let mut nav = vec![("Clauses", "clauses.html"), ("Cases", "cases.html"), ("Rules of model APIs", "rules.html")];
         nav.extend(has(paths::ERRATA).then_some(("Errata", "errata.html")));
-        nav.extend(has(MATRIX).then_some(("Matrix", "docs/conformance/adapters/frameworks/MATRIX.html")));
+        nav.extend(has(MATRIX).then_some(("Matrix", "matrix.html")));
         nav.extend([("Results and badges", "results.html"), ("Guides", "documents.html")]);
         nav.extend(self.site.paste.map(|_| ("Paste your request", "paste.html")));
         nav
@@ -115,20 +116,26 @@ impl Pages<'_> {
                 context! { html => Value::from_safe_string(html), contents, source },
             );
         }
+        for (path, html) in &self.site.documents.pages {
+            let page = paths::page_of(path);
+            self.files.insert(page.clone(), links::with_way_back(&self.links.of_page(path, html)).into());
+            let title = html.split_once("<title>").and_then(|(_, rest)| rest.split('<').next()).unwrap_or(path);
+            self.entries.push(SearchEntry::new(page, title.to_owned()));
+        }
         self.add("documents.html", "site/documents.html", "Guides", context! { rows });
     }
 
     fn index(&mut self) {
         let corpus = self.site.corpus;
         let rules = threadspec_golden::provider_rules().len() + threadspec_golden::log_rules().len();
-        let documents = &self.site.documents.texts;
-        let pages = PLACES.iter().filter(|(path, ..)| documents.contains_key(*path));
+        let Documents { texts, pages, .. } = self.site.documents;
+        let pages = PLACES.iter().filter(|(path, ..)| texts.contains_key(*path) || pages.contains_key(*path));
         let values = context! {
             clauses => corpus.clauses.len(),
             cases => corpus.cases.len(),
             rules,
             results => self.site.results.len(),
-            guides => documents.contains_key("README.md"),
+            guides => texts.contains_key("README.md"),
             paste => self.site.paste.is_some(),
             pages => pages.map(|(path, name, about)| context! { name => *name, about => *about, address => paths::page_of(path) }).collect::<Vec<_>>(),
         };
@@ -136,12 +143,17 @@ impl Pages<'_> {
     }
 }
 
-const MATRIX: &str = "conformance/adapters/frameworks/MATRIX.md";
+const MATRIX: &str = "conformance/adapters/frameworks/matrix.html";
 
 /// The documents that the first page names, and what they are.
-const PLACES: [(&str, &str, &str); 9] = [
+const PLACES: [(&str, &str, &str); 10] = [
     ("README.md", "Overview", "what threadspec measures, and the first commands"),
-    (MATRIX, "Frameworks", "what real agent frameworks break, clause by clause"),
+    (MATRIX, "Matrix", "what real agent frameworks and gateways break, clause by clause, the worst first"),
+    (
+        "conformance/adapters/frameworks/MATRIX.md",
+        "Frameworks",
+        "each with its findings in words, and what changed from version to version",
+    ),
     ("conformance/adapters/frameworks/SESSIONS.md", "Sessions", "which frameworks lose threads between runs, and how"),
     ("conformance/adapters/gateways/GATEWAYS.md", "Gateways", "what published gateways change between agent and model"),
     (paths::ERRATA, "Errata", "where the sources are silent or disagree, and what was decided"),

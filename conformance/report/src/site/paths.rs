@@ -3,10 +3,15 @@
 /// The errata have a page of their own.
 pub(super) const ERRATA: &str = "golden/errata.md";
 
-/// Where a document stands on the site; pictures and other documents stand to it as in the repository.
+/// Where a document stands on the site; pictures and other documents stand to it as in the repository. Pages of HTML stand at the root.
 pub(super) fn page_of(path: &str) -> String {
     if path == ERRATA {
         return "errata.html".to_owned();
+    }
+    // Beside the document of the same name it would be one file where names differ in more than their case.
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if name.rsplit_once('.').is_some_and(|(_, extension)| extension == "html") {
+        return name.to_owned();
     }
     format!("docs/{}.html", path.strip_suffix(".md").unwrap_or(path))
 }
