@@ -328,13 +328,14 @@ mod tests {
             (Verdict::Fail, "", text("a&apos;b", "a'b")),
             (Verdict::Fail, "", text("x &lt; and &apos; y", "x < and ' y")),
             (Verdict::Fail, "", text("long text &apos;", "long text '")),
+            (Verdict::Fail, "", text("&apos;x&apos;, &apos;y&apos;", "'x', 'y'")),
             (Verdict::Fail, "", text("  a", "a")),
             (Verdict::Fail, "", text(" b", "b")),
             (Verdict::Fail, "", text("one", "something else that is much longer than that")),
         ]);
         let signs: Vec<(&str, usize)> = found.iter().map(|(sign, members)| (&**sign, members.len())).collect();
         let others = [("`␣` is missing", 1), ("`␣␣` is missing", 1), ("another text at /*/content", 1)];
-        assert_eq!(signs[0], ("`'` instead of `&apos;`", 3));
+        assert_eq!(signs[0], ("`'` instead of `&apos;`", 4));
         assert_eq!(signs[1..], others);
     }
 

@@ -10,6 +10,8 @@ use threadspec_judge::text::{count, visible};
 const LONGEST: usize = 400;
 /// More differences than this are counted, not shown.
 const DIFFERENCES: usize = 6;
+/// Letters that two words share by chance say nothing: up to so many between two differences.
+const CHANCE: usize = 3;
 /// Texts that differ over a longer stretch are not searched for what they share.
 const SEARCHED: usize = 10_000;
 
@@ -38,20 +40,26 @@ pub(super) fn texts(expected: &str, actual: &str) -> [String; 2] {
     [side(expected, GOOD), side(actual, BAD)]
 }
 
-/// What was replaced by what.
+/// What was replaced by what. One replacement that is made again and again is one pair.
 pub(super) fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let different = |operation: &DiffOp| !matches!(operation, DiffOp::Equal { .. });
     let text = |characters: &[char]| characters.iter().collect();
-    let found = operations(&old, &new).into_iter().filter(different);
-    found.map(|operation| (text(&old[operation.old_range()]), text(&new[operation.new_range()]))).collect()
+    let found = |chance| -> Vec<(String, String)> {
+        let found = operations(&old, &new, chance).into_iter().filter(different);
+        found.map(|operation| (text(&old[operation.old_range()]), text(&new[operation.new_range()]))).collect()
+    };
+    let mut apart = found(0);
+    apart.dedup();
+    // What stands between two that are the same is not shared by chance.
+    if apart.len() > 1 { found(CHANCE) } else { apart }
 }
 
 /// The expected and the actual text in pieces, every character visible.
 pub(super) fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let mut sides = [Vec::new(), Vec::new()];
-    let operations = operations(&old, &new);
+    let operations = operations(&old, &new, CHANCE);
     let last = operations.len().saturating_sub(1);
     let mut differences = 0;
     for (index, operation) in operations.iter().enumerate() {
@@ -77,7 +85,8 @@ pub(super) fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
     sides
 }
 
-fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
+/// What is equal and what differs. Differences with no more than `chance` equal characters between them are one.
+fn operations(old: &[char], new: &[char], chance: usize) -> Vec<DiffOp> {
     let deadline = Instant::now() + Duration::from_millis(200);
     let shorter = old.len().min(new.len());
     let start = old.iter().zip(new).take_while(|(one, other)| one == other).count();
@@ -86,7 +95,11 @@ fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
     let mut operations = vec![DiffOp::Equal { old_index: 0, new_index: 0, len: start }];
     if old_end + new_end - 2 * start <= SEARCHED {
         let (old, new) = (&old[start..old_end], &new[start..new_end]);
-        operations.extend(joined(capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline)), start));
+        operations.extend(joined(
+            capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline)),
+            start,
+            chance,
+        ));
     } else {
         operations.push(DiffOp::Replace {
             old_index: start,
@@ -100,16 +113,14 @@ fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
     operations
 }
 
-/// Shifts operations to their place in the texts, and joins differences with only a few equal characters between them: letters
-/// that two words share by chance say nothing.
-fn joined(found: Vec<DiffOp>, shift: usize) -> Vec<DiffOp> {
-    const CHANCE: usize = 3;
+/// Shifts operations to their place in the texts, and joins differences with only a few equal characters between them.
+fn joined(found: Vec<DiffOp>, shift: usize, chance: usize) -> Vec<DiffOp> {
     let mut operations: Vec<DiffOp> = Vec::new();
     let last = found.len().saturating_sub(1);
     for (index, operation) in found.into_iter().enumerate() {
         let (old, new) = (operation.old_range(), operation.new_range());
         let inner = index > 0 && index < last;
-        let keep = matches!(operation, DiffOp::Equal { .. }) && !(inner && old.len() <= CHANCE);
+        let keep = matches!(operation, DiffOp::Equal { .. }) && !(inner && old.len() <= chance);
         if keep {
             operations.push(DiffOp::Equal {
                 old_index: old.start + shift,
