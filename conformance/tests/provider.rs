@@ -269,6 +269,25 @@ fn a_command_finds_its_model_and_is_judged() -> io::Result<()> {
 }
 
 #[test]
+fn the_script_of_the_help_is_one_to_begin_with() -> io::Result<()> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: the agent in Python is not tested, since there is no python3");
+        return Ok(());
+    }
+    let help = program().args(["provider", "--help"]).output()?;
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let script = help.lines().map(str::trim).find(|line| line.starts_with("{\"rules\"")).expect("a script");
+    for (fault, code) in [("none", 0), ("drops", 1)] {
+        let arguments =
+            ["--script", "script.json", "--key", KEY, "--", "python3", "-c", AGENT, fault, "{url}", "{key}"];
+        let ended = run(script, &arguments)?;
+        assert_eq!(ended.code, code, "{}", ended.said);
+        assert_eq!(ended.said.contains("3 requests, 3 answered"), code == 0, "{}", ended.said);
+    }
+    Ok(())
+}
+
+#[test]
 fn exit_codes_say_whose_fault_it_is() -> io::Result<()> {
     let taken = TcpListener::bind("127.0.0.1:0")?;
     let address = taken.local_addr()?.to_string();

@@ -41,6 +41,10 @@ const TICK: Duration = Duration::from_millis(20);
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Provider {
     /// What the model says: JSON with `model`, a list of turns for each conversation, or with `rules`
+    ///
+    /// To begin with, one that calls a tool twice, whichever there is, and then ends:
+    ///
+    /// {"rules": [{"when": {"answered": {"below": 2}}, "turn": {"call": {"tool": ["*"]}}}], "otherwise": {"content": "Done"}}
     #[arg(long, value_name = "FILE", required_unless_present = "proxy")]
     script: Option<PathBuf>,
     /// Forward to the provider at this base URL instead, and judge what passes
