@@ -276,7 +276,11 @@ fn the_script_of_the_help_is_one_to_begin_with() -> io::Result<()> {
     }
     let help = program().args(["provider", "--help"]).output()?;
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
-    let script = help.lines().map(str::trim).find(|line| line.starts_with("{\"rules\"")).expect("a script");
+    let script = help
+        .lines()
+        .map(|line| line.trim().trim_matches('`'))
+        .find(|line| line.starts_with("{\"rules\""))
+        .expect("a script");
     for (fault, code) in [("none", 0), ("drops", 1)] {
         let arguments =
             ["--script", "script.json", "--key", KEY, "--", "python3", "-c", AGENT, fault, "{url}", "{key}"];

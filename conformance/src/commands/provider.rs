@@ -44,7 +44,7 @@ pub(crate) struct Provider {
     ///
     /// To begin with, one that calls a tool twice, whichever there is, and then ends:
     ///
-    /// {"rules": [{"when": {"answered": {"below": 2}}, "turn": {"call": {"tool": ["*"]}}}], "otherwise": {"content": "Done"}}
+    /// `{"rules": [{"when": {"answered": {"below": 2}}, "turn": {"call": {"tool": ["*"]}}}], "otherwise": {"content": "Done"}}`
     #[arg(long, value_name = "FILE", required_unless_present = "proxy")]
     script: Option<PathBuf>,
     /// Forward to the provider at this base URL instead, and judge what passes
