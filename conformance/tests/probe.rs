@@ -100,6 +100,9 @@ fn a_dry_run_sends_nothing() -> io::Result<()> {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
+    // Nor is a key needed for it.
+    let (code, said) = run(&["https://api.example.invalid", "--key-env", "NO_SUCH_VARIABLE", "--dry-run"])?;
+    assert!(code == 0 && said.contains("requests for") && said.contains("nothing was sent"), "{said}");
     // Another address than a loopback one: the same figures, and no request without --yes.
     let (code, said) = run(&["https://api.example.invalid", "--key-env", "PROBE_KEY"])?;
     assert!(code == 2 && said.contains("requests for") && said.contains("--yes"), "{said}");

@@ -14,7 +14,7 @@ ROOT = HERE.parents[2]
 EXAMPLES = ROOT / "examples/gateways"
 sys.path.insert(0, str(HERE.parent / "frameworks"))
 
-from harness.recordings import compressed
+from harness.recordings import added, compressed
 from harness.setting_up import SETUP_LIMIT, NotReady, execute
 
 SHORT = {"openai-chat": "chat", "openai-responses": "Responses", "anthropic": "Anthropic"}
@@ -150,13 +150,14 @@ def recorded(gateway):
     return {key: b"".join(lines) for key, lines in transcripts.items()}
 
 
-def record(pair, transcript):
-    """Keeps what was said in one pair, beside what was said in the others."""
+def record(pair, transcript, is_part):
+    """Keeps what was said in one pair, beside what was said in the others. New cases are added to what is there."""
     pair.gateway.recording.parent.mkdir(exist_ok=True)
     with open(pair.gateway.environment / ".recording", "w") as lock:
         # Pairs of one gateway may be run by several processes.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        transcripts = {**recorded(pair.gateway), pair.key: transcript}
+        transcripts = recorded(pair.gateway)
+        transcripts[pair.key] = added(transcripts[pair.key].decode(), transcript.decode()).encode() if is_part else transcript
         pair.gateway.recording.write_bytes(compressed(b"".join(transcripts[key] for key in sorted(transcripts))))
 
 

@@ -217,10 +217,15 @@ impl ProbeCommand {
         let mut secret: Vec<String> = headers.iter().map(|(_, value)| value.clone()).collect();
         secret.extend(headers.iter().filter_map(|(_, value)| Some(value.split_once(' ')?.1.to_owned())));
         if let Some(name) = &self.key_env {
-            let key = env::var(name).ok().filter(|key| !key.is_empty());
-            let key = key.ok_or_else(|| usage(format!("--key-env: the environment has no {name}")))?;
-            headers.push(key_header(api, &key));
-            secret.push(key);
+            match env::var(name).ok().filter(|key| !key.is_empty()) {
+                Some(key) => {
+                    headers.push(key_header(api, &key));
+                    secret.push(key);
+                }
+                // What would be sent can be seen without one.
+                None if self.dry_run => {}
+                None => return Err(usage(format!("--key-env: the environment has no {name}"))),
+            }
         }
         if !headers.is_empty() && !upstream.is_secure() && !upstream.is_loopback() {
             return Err(usage(format!(
