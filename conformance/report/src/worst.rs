@@ -26,7 +26,11 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     };
     // The table of clauses counts these apart, too.
     let silent = members.iter().filter(|&&member| !failures[member].counts).count();
-    let silent = if counts && silent > 0 { format!(" ({silent} of them do not count)") } else { String::new() };
+    let silent = match silent {
+        1 if counts => " (1 of them does not count)".to_owned(),
+        2.. if counts => format!(" ({silent} of them do not count)"),
+        _ => String::new(),
+    };
     Some(format!(
         "{}: {}{}, in {}{silent}, such as {}: {}.{others}",
         if counts { "Mend first" } else { "Nothing counts against it. Mend first" },
