@@ -51,6 +51,29 @@ fn a_failing_implementation_is_adopted_in_three_commands() -> io::Result<()> {
 }
 
 #[test]
+fn what_is_documented_as_a_choice_is_marked_and_still_shown() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (at, bug) = (folder.path(), "tool-results-dropped");
+    verify(at, bug, &format!("{SOME} --update-known-failures {FILE} --reason old"))?;
+    let old = fs::read_to_string(at.join(FILE))?;
+    let documented = "reason = \"old\"\ndocumented = \"https://example.org/loop#results\"";
+    fs::write(at.join(FILE), old.replace("reason = \"old\"", documented))?;
+    let all = format!("{SOME} --known-failures {FILE} --report html=run.html --report json=run.json");
+    assert_ends(&verify(at, bug, &all)?, 0, "known failures (documented as a choice)");
+    let (html, run) = (fs::read_to_string(at.join("run.html"))?, fs::read_to_string(at.join("run.json"))?);
+    for part in ["Mend first", "(documented as a choice)", "<span class=\"level\">documented as a choice</span>"] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert!(html.contains("documented as a choice (https://example.org/loop#results): old"), "no page is named");
+    let run: Value = serde_json::from_str(&run)?;
+    let cases: Vec<&Value> = run["cases"].as_array().into_iter().flatten().collect();
+    let marked = cases.iter().filter(|case| case["documented"] == true);
+    assert!(marked.clone().count() > 0 && marked.clone().all(|case| case["verdict"] == "known-failure"));
+    assert_eq!(marked.count(), cases.iter().filter(|case| case["verdict"] == "known-failure").count());
+    Ok(())
+}
+
+#[test]
 fn every_form_of_a_file_is_taken_at_its_word() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let bug = "ampersand-escaped-last";

@@ -44,6 +44,8 @@ pub struct Symptoms<'a> {
     pub size: usize,
     /// Whether it makes the testee not conformant.
     pub counts: bool,
+    /// Whether the implementation documents it as its choice.
+    pub documented: bool,
     /// How much it hurts; a case without a severity comes first.
     pub severity: Option<Severity>,
 }
@@ -101,6 +103,7 @@ pub(super) fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Misma
             mismatches,
             size: case.details.as_ref().map_or(0, size),
             counts: case.counts,
+            documented: case.documented,
             severity: case.severity,
         }
     };
@@ -303,7 +306,16 @@ mod tests {
                 let severity = note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok());
                 // The first finding is the one that counts.
                 let charged = note.split(": ").next().unwrap_or_default();
-                Symptoms { verdict: *verdict, charged, note, mismatches, size: note.len(), counts, severity }
+                Symptoms {
+                    verdict: *verdict,
+                    charged,
+                    note,
+                    mismatches,
+                    size: note.len(),
+                    counts,
+                    documented: false,
+                    severity,
+                }
             })
             .collect();
         causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()

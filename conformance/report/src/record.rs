@@ -156,6 +156,9 @@ pub(super) struct CaseRecord {
     pub(super) verdict: Verdict,
     /// Whether that makes the testee not conformant.
     pub(super) counts: bool,
+    /// Whether it is a known failure that the implementation documents as its choice.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) documented: bool,
     /// What happened, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) note: String,
@@ -408,6 +411,7 @@ impl CaseRecord {
             profile: options.profile,
             verdict: judgement.verdict,
             counts: result.counts_against(options.strict),
+            documented: judgement.documented,
             note: judgement.note.clone(),
             mismatches: judgement.mismatches.iter().map(MismatchRecord::from).collect(),
             more_mismatches: judgement.more,

@@ -27,6 +27,8 @@ pub struct Summary {
     passed: usize,
     /// Those that failed, and are known to.
     known: usize,
+    /// Those of them that the implementation documents as its choice.
+    documented: usize,
     /// Those that passed, and were known to fail.
     unexpected: usize,
     /// What is out of date in the file of known failures.
@@ -79,6 +81,7 @@ impl Summary {
             run: applicable - number(Verdict::NotRun),
             passed: number(Verdict::Pass) + number(Verdict::UnexpectedPass),
             known: number(Verdict::KnownFailure),
+            documented: run.results.iter().filter(|result| result.judgement.documented).count(),
             unexpected: number(Verdict::UnexpectedPass),
             out_of_date: out_of_date.to_vec(),
             warnings: run.results.iter().filter(is_silent).count() - excused,
@@ -180,7 +183,20 @@ impl Summary {
                     1 => ", but for one known failure".to_owned(),
                     several => format!(", but for {several} known failures"),
                 };
-                (style, format!("{} of {} cases{known}{excused}. {}", self.passed, self.applicable, self.scope()))
+                let documented = match self.documented {
+                    0 => String::new(),
+                    all if all == self.known => " (documented as a choice)".to_owned(),
+                    some => format!(" ({some} documented as a choice)"),
+                };
+                (
+                    style,
+                    format!(
+                        "{} of {} cases{known}{documented}{excused}. {}",
+                        self.passed,
+                        self.applicable,
+                        self.scope()
+                    ),
+                )
             }
             Conclusion::Incomplete => {
                 (WARNING, format!("{} of {} cases were run, {against}{excused}", self.run, self.applicable))

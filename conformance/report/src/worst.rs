@@ -31,8 +31,10 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
         2.. if counts => format!(" ({silent} of them do not count)"),
         _ => String::new(),
     };
+    // A mark, which hides nothing.
+    let documented = if is_documented(failures, members) { " (documented as a choice)" } else { "" };
     Some(format!(
-        "{}: {}{}, in {}{silent}, such as {}: {}.{others}",
+        "{}: {}{}, in {}{silent}, such as {}: {}{documented}.{others}",
         if counts { "Mend first" } else { "Nothing counts against it. Mend first" },
         visible(charged),
         harm.unwrap_or_default(),
@@ -40,6 +42,11 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
         visible(id(members[0])),
         shortened(what, LONGEST).trim_end_matches('.'),
     ))
+}
+
+/// Whether an implementation documents all failures of a cause as its choice.
+fn is_documented(failures: &[Symptoms<'_>], members: &[usize]) -> bool {
+    members.iter().all(|&member| failures[member].documented)
 }
 
 /// What to mend first of what a run found.
@@ -73,5 +80,7 @@ pub(super) fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
     let what = visible(what);
     let (head, rest) = cut(&what, FEW);
     let clause = visible(clearest.charged);
-    Some(if rest.is_empty() { format!("{clause}, {head}") } else { format!("{clause}, {head}…") })
+    let (more, mark) =
+        (if rest.is_empty() { "" } else { "…" }, if is_documented(&failures, members) { " (documented)" } else { "" });
+    Some(format!("{clause}, {head}{more}{mark}"))
 }

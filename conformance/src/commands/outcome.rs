@@ -167,6 +167,7 @@ impl Reporting {
                 mismatches: &result.judgement.mismatches,
                 size: if result.case.is_template { usize::MAX } else { result.case.input().len() },
                 counts: result.counts_against(strict),
+                documented: result.judgement.documented,
                 severity: result.case.severity,
             })
             .collect();

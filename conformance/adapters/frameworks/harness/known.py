@@ -13,11 +13,12 @@ def known_failures(adapter, run, documented=None):
     documented = choices(adapter) if documented is None else documented
     for case in sorted(run["cases"], key=lambda case: case["id"]):
         if "charged" in case:
-            yield f'\n[[known]]\npattern = {quoted(case["id"])}\nreason = {quoted(reason(case, documented))}'
+            shown = finding(documented, case, case["charged"])
+            entry = f'\n[[known]]\npattern = {quoted(case["id"])}\nreason = {quoted(reason(case, shown))}'
+            yield entry + (f"\ndocumented = {quoted(shown.choice.link)}" if shown.choice and shown.choice.link else "")
 
 
-def reason(case, documented):
-    shown = finding(documented, case, case["charged"])
+def reason(case, shown):
     text = f"{case['charged']}: {shown.choice.note if shown.choice else shown.what}"
     if case["verdict"] not in ("fail", "rejected"):
         text = f"{case['verdict']}: {shown.what}"

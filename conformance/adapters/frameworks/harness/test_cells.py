@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -114,6 +115,13 @@ class Cells(unittest.TestCase):
         self.assertIn(json.dumps('AGENT-IDS: "twice"'), lines)
         self.assertIn("timeout: no reply", lines)
         self.assertNotIn('"b"', lines)
+
+    def test_known_failures_name_the_page_where_a_choice_is_documented(self):
+        page = "https://example.org/ids"
+        notes = f'[[choice]]\nclause = "AGENT-IDS"\ncases = "a"\nnote = "on purpose"\nlink = "{page}"\n'
+        column = self.column(case("a", "fail", "AGENT-IDS: twice"), case("b", "fail", "AGENT-IDS: twice"), notes=notes)
+        entries = tomllib.loads("\n".join(known.known_failures(column.adapter, self.run)))["known"]
+        self.assertEqual([entry.get("documented") for entry in entries], [page, None])
 
 
 if __name__ == "__main__":

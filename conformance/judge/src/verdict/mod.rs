@@ -110,6 +110,8 @@ pub struct Judgement {
     pub actual: Option<String>,
     /// Whether the case ends like this only after other requests to the same process.
     pub after_others: bool,
+    /// Whether it is known, and the documentation of the implementation says so: a mark beside it, which excuses nothing.
+    pub documented: bool,
 }
 
 impl Judgement {
@@ -123,6 +125,7 @@ impl Judgement {
             more: 0,
             actual: None,
             after_others: false,
+            documented: false,
         }
     }
 

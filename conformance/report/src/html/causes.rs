@@ -35,6 +35,7 @@ pub(super) fn rows(runs: &[RunRecord], corpus: &Corpus) -> Vec<Value> {
         context! {
             counts => counts.collect::<Vec<_>>(),
             counting => clearest.counts,
+            documented => cause.members.iter().all(|&index| cases[index].documented),
             severity => severity(clearest),
             charged => clearest.charged(),
             sign => shortened(&cause.sign, 200),

@@ -40,6 +40,9 @@ struct Entry {
     /// Where it is being worked on.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
+    /// The page on which the implementation documents it as its choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    documented: Option<String>,
     /// The last day on which it is excused, as in `2026-12-31`.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
@@ -62,6 +65,9 @@ impl Entry {
         }
         if self.reason.trim().is_empty() {
             return Some("its `reason` is empty".into());
+        }
+        if self.documented.as_ref().is_some_and(|page| page.trim().is_empty()) {
+            return Some("its `documented` is empty".into());
         }
         let expires = self.expires.as_ref().filter(|date| !is_date(date))?;
         Some(format!("its `expires` is {expires:?}, which is not a date such as \"2026-12-31\""))
@@ -114,15 +120,18 @@ impl Known {
         for CaseResult { case, judgement } in &mut run.results {
             let Some(entry) = self.entry(case, judgement) else { continue };
             let (reason, was) = (entry.reason.trim(), judgement.verdict);
+            let page = entry.documented.as_deref().map(str::trim);
             let (verdict, note) = match was {
                 Verdict::Pass => (Verdict::UnexpectedPass, format!("known to fail, and passes: {reason}")),
                 Verdict::Unsupported | Verdict::NotRun => continue,
                 _ => {
                     let link = entry.link.as_ref().map(|link| format!(" ({link})")).unwrap_or_default();
-                    (Verdict::KnownFailure, format!("known: {reason}{link}\n{was}: {}", judgement.note))
+                    let documented = page.map(|page| format!(", documented as a choice ({page})")).unwrap_or_default();
+                    (Verdict::KnownFailure, format!("known{documented}: {reason}{link}\n{was}: {}", judgement.note))
                 }
             };
-            *judgement = Judgement { verdict, note: note.trim_end().to_owned(), ..judgement.clone() };
+            let documented = page.is_some() && verdict == Verdict::KnownFailure;
+            *judgement = Judgement { verdict, note: note.trim_end().to_owned(), documented, ..judgement.clone() };
         }
     }
 
@@ -249,6 +258,7 @@ mod tests {
             ("[[known]]\nreason = \"r\"", "exactly one of"),
             ("[[known]]\npattern = \"a\"\nclause = \"B\"\nreason = \"r\"", "exactly one of"),
             ("[[known]]\npattern = \"a\"\nreason = \" \"", "`reason` is empty"),
+            ("[[known]]\npattern = \"a\"\nreason = \"r\"\ndocumented = \"\"", "`documented` is empty"),
             ("[[known]]\npattern = \"a\"", "missing field `reason`"),
             ("[[known]]\npattern = \"a\"\nreason = \"r\"\nexpires = \"soon\"", "not a date"),
             ("[[known]]\npattern = \"a\"\nreason = \"r\"\nuntil = \"soon\"", "unknown field `until`"),
