@@ -156,7 +156,7 @@ pub(super) struct CaseRecord {
     pub(super) verdict: Verdict,
     /// Whether that makes the testee not conformant.
     pub(super) counts: bool,
-    /// Whether it is a known failure that the implementation documents as its choice.
+    /// Whether the implementation documents it as its choice.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) documented: bool,
     /// What happened, in words.

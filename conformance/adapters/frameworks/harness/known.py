@@ -18,6 +18,15 @@ def known_failures(adapter, run, documented=None):
             yield entry + (f"\ndocumented = {quoted(shown.choice.link)}" if shown.choice and shown.choice.link else "")
 
 
+def marked(run, documented):
+    """A run file in which each failed case that is one of these documented choices has the mark that reports show."""
+
+    def is_choice(case):
+        return "charged" in case and finding(documented, case, case["charged"]).choice
+
+    return {**run, "cases": [{**case, "documented": True} if is_choice(case) else case for case in run["cases"]]}
+
+
 def reason(case, shown):
     text = f"{case['charged']}: {shown.choice.note if shown.choice else shown.what}"
     if case["verdict"] not in ("fail", "rejected"):

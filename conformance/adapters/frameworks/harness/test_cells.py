@@ -122,6 +122,8 @@ class Cells(unittest.TestCase):
         column = self.column(case("a", "fail", "AGENT-IDS: twice"), case("b", "fail", "AGENT-IDS: twice"), notes=notes)
         entries = tomllib.loads("\n".join(known.known_failures(column.adapter, self.run)))["known"]
         self.assertEqual([entry.get("documented") for entry in entries], [page, None])
+        marked = known.marked(self.run, cells.choices(column.adapter))["cases"]
+        self.assertEqual([case.get("documented") for case in marked], [True, None])
 
 
 if __name__ == "__main__":
