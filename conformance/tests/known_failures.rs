@@ -65,6 +65,11 @@ fn what_is_documented_as_a_choice_is_marked_and_still_shown() -> io::Result<()> 
         assert!(html.contains(part), "{part}");
     }
     assert!(html.contains("documented as a choice (https://example.org/loop#results): old"), "no page is named");
+    // What was found, not what the file says of it.
+    verify(at, bug, &format!("{SOME} --report html=unknown.html"))?;
+    let first = |html: &str| Some(html.split_once("such as ")?.1.split_once([';', '.', '('])?.0.trim().to_owned());
+    let unknown = fs::read_to_string(at.join("unknown.html"))?;
+    assert!(first(&html).is_some() && first(&html) == first(&unknown), "{:?} {:?}", first(&html), first(&unknown));
     let run: Value = serde_json::from_str(&run)?;
     let cases: Vec<&Value> = run["cases"].as_array().into_iter().flatten().collect();
     let marked = cases.iter().filter(|case| case["documented"] == true);

@@ -121,7 +121,9 @@ pub(super) fn by_severity<'a>(
 }
 
 fn signs(Symptoms { verdict, charged, note, mismatches, .. }: &Symptoms<'_>) -> BTreeSet<String> {
-    let name = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
+    // A known failure has the cause of those that are not known.
+    let (verdict, note) = words::as_found(*verdict, note);
+    let name = if verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
     let signs = match mismatches.first() {
         // Later differences may follow from the first one.
         Some(Mismatch { path, sides: Sides::Texts { expected, actual } }) => {
@@ -137,7 +139,7 @@ fn signs(Symptoms { verdict, charged, note, mismatches, .. }: &Symptoms<'_>) -> 
                 format!("{} instead of {}{place}", kind(actual), kind(expected))
             }]
         }
-        None => messages(*verdict, charged, note),
+        None => messages(verdict, charged, note),
     };
     signs.into_iter().map(|sign| format!("{name}{sign}")).collect()
 }

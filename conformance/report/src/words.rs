@@ -2,9 +2,11 @@
 
 use super::record::RunRecord;
 use std::collections::BTreeMap;
+use strum::IntoEnumIterator;
 use threadspec_golden::how_sure;
 use threadspec_judge::corpus::{Level, Severity};
 use threadspec_judge::text::{cut, visible};
+use threadspec_judge::verdict::Verdict;
 
 /// The names of runs, each with its profile and its way over the wire if others have the same name.
 pub(super) fn names(runs: &[RunRecord]) -> Vec<String> {
@@ -33,6 +35,18 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
 /// What a line of a note finds about a clause.
 pub(super) fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
     line.strip_prefix(clause)?.strip_prefix(": ")
+}
+
+/// How a case ended and what was found: of a known failure without what its file says of it, which stands in front.
+pub(super) fn as_found(verdict: Verdict, note: &str) -> (Verdict, &str) {
+    if verdict != Verdict::KnownFailure {
+        return (verdict, note);
+    }
+    let was = |was: Verdict| {
+        let found = note.split_once(&format!("\n{was}: ")).map(|(_, found)| found);
+        Some((was, found.or_else(|| note.ends_with(&format!("\n{was}:")).then_some(""))?))
+    };
+    Verdict::iter().filter(|was| was.is_news()).find_map(was).unwrap_or((verdict, note))
 }
 
 /// The rules of model APIs that a note names, each with how sure it is.

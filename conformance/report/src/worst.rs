@@ -2,7 +2,7 @@
 
 use super::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symptoms};
 use super::record::{CaseRecord, RunRecord};
-use super::words::{finding, shortened};
+use super::words::{as_found, finding, shortened};
 use threadspec_judge::text::{count, cut, visible};
 
 /// What was found is shown up to this length.
@@ -58,7 +58,8 @@ pub(super) fn worst_of(run: &RunRecord) -> Option<String> {
 }
 
 /// What happened in a failed case: what was found of its clause, or else the first line of what is said of it.
-fn happened<'a>(&Symptoms { charged, note, mismatches, .. }: &Symptoms<'a>) -> Option<&'a str> {
+fn happened<'a>(&Symptoms { verdict, charged, note, mismatches, .. }: &Symptoms<'a>) -> Option<&'a str> {
+    let (_, note) = as_found(verdict, note);
     let found = note.lines().find_map(|line| finding(line, charged));
     found.or_else(|| note.lines().next().filter(|_| mismatches.is_empty()))
 }
