@@ -70,18 +70,16 @@ fn is_bedrock(messages: &[Value]) -> bool {
 
 /// The API that the body of a request is for; `None` if it could be for several.
 pub fn api_of(body: &Value) -> Option<Api> {
-    if body.get("messages").is_none() {
-        return Some(Api::OpenAiResponses);
-    }
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let has = |names: &[&str]| names.iter().any(|name| body.get(*name).is_some_and(|value| !value.is_null()));
+    let has = |names: &[&str]| has_any(body, names);
     let of_tool = |tool: &Value| match tool {
         _ if tool.get("function").is_some() || tool.get("custom").is_some() => Some(Api::OpenAiChat),
         _ if tool.get("input_schema").is_some() => Some(Api::Anthropic),
         _ => None,
     };
-    messages.iter().find_map(of_message).or_else(|| tools.iter().find_map(of_tool)).or_else(|| {
+    let of_messages = || messages.iter().find_map(of_message);
+    api_of_settings(body).or_else(of_messages).or_else(|| tools.iter().find_map(of_tool)).or_else(|| {
         if has(&["system", "anthropic_version", "anthropic_beta", "stop_sequences"]) {
             Some(Api::Anthropic)
         } else if has(&["max_completion_tokens", "response_format", "stream_options", "functions", "n", "seed", "stop"])
@@ -92,6 +90,33 @@ pub fn api_of(body: &Value) -> Option<Api> {
             body["model"].as_str().is_some_and(|model| model.starts_with("claude")).then_some(Api::Anthropic)
         }
     })
+}
+
+/// The API that the members beside the messages tell, in whatever words the messages are; `None` if they tell none.
+///
+/// ```
+/// use serde_json::json;
+/// use threadspec::oracle::Api;
+/// use threadspec_apis::form::api_of_settings;
+/// let body = json!({"model": "claude-opus-5", "system": "S", "messages": [{"role": "tool", "content": "4"}]});
+/// assert_eq!(api_of_settings(&body), Some(Api::Anthropic));
+/// ```
+pub fn api_of_settings(body: &Value) -> Option<Api> {
+    let begins =
+        |names: &[&str]| body["model"].as_str().is_some_and(|model| names.iter().any(|name| model.starts_with(name)));
+    match () {
+        () if body.get("messages").is_none() => Some(Api::OpenAiResponses),
+        // Gateways take the words of chat completions for models of Anthropic, and the other way round.
+        () if begins(&["claude"]) && has_any(body, &["system", "anthropic_version"]) => Some(Api::Anthropic),
+        () if begins(&["gpt-", "chatgpt-", "o1", "o3", "o4"]) && !has_any(body, &["max_tokens", "system"]) => {
+            Some(Api::OpenAiChat)
+        }
+        () => None,
+    }
+}
+
+fn has_any(body: &Value, names: &[&str]) -> bool {
+    names.iter().any(|name| body.get(*name).is_some_and(|value| !value.is_null()))
 }
 
 fn of_message(message: &Value) -> Option<Api> {
@@ -120,12 +145,21 @@ mod tests {
         let user = json!({"role": "user", "content": "Hi"});
         for (body, expected) in [
             (json!({"messages": [user]}), None),
-            (json!({"messages": [user], "model": "gpt-5"}), None),
+            (json!({"messages": [user], "model": "gpt-5"}), Some(Api::OpenAiChat)),
+            (json!({"messages": [user], "model": "gpt-5", "max_tokens": 9}), None),
+            (
+                json!({"messages": [{"role": "user", "content": [{"type": "image"}]}], "model": "gpt-5"}),
+                Some(Api::OpenAiChat),
+            ),
             (json!({"messages": [user], "model": "claude-opus-5"}), Some(Api::Anthropic)),
             (json!({"messages": [user], "system": "S"}), Some(Api::Anthropic)),
             (
                 json!({"messages": [{"role": "system", "content": "S"}, user], "model": "claude-x"}),
                 Some(Api::OpenAiChat),
+            ),
+            (
+                json!({"messages": [{"role": "system", "content": "S"}, user], "model": "claude-x", "system": "S"}),
+                Some(Api::Anthropic),
             ),
             (json!({"messages": [{"role": "developer", "content": "S"}]}), Some(Api::OpenAiChat)),
             (json!({"messages": [{"role": "assistant", "tool_calls": [{}]}]}), Some(Api::OpenAiChat)),

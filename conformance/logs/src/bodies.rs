@@ -5,7 +5,9 @@ use super::forms::LoggedTurn;
 use super::rules::{self, family, finding, of_breach};
 use super::thread::LoggedThread;
 use serde_json::Value;
-use threadspec::oracle::{Api, Breach, RequestForm, provider_breaches_in};
+use threadspec::oracle::{
+    Api, Breach, RequestContext, RequestForm, RequestHeaders, provider_breaches_in, provider_breaches_with,
+};
 
 /// What is wrong with messages in other words than an API's.
 pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
@@ -68,9 +70,16 @@ const OF_WHOLE: [&str; 3] = ["required", "version", "tool-options"];
 /// Families of rules on the end of a request, which a history that stands alone has not.
 const OF_END: [&str; 2] = ["prefill", "trailing"];
 
-/// What is wrong with a body in the words of an API.
-pub(super) fn of_body(api: Api, body: &Value, is_whole: bool, is_sent: bool, request: &Place) -> Vec<Finding> {
-    let mut breaches = provider_breaches_in(api, body);
+/// What is wrong with a body in the words of an API, with its headers, if they are known.
+pub(super) fn of_body(
+    api: Api,
+    (body, headers): (&Value, Option<RequestHeaders<'_>>),
+    is_whole: bool,
+    is_sent: bool,
+    request: &Place,
+) -> Vec<Finding> {
+    let context = RequestContext { headers, ..RequestContext::default() };
+    let mut breaches = provider_breaches_with(api, &context, body);
     breaches.retain(|breach| {
         let family = family(breach.rule);
         (is_whole || !OF_WHOLE.contains(&family)) && (is_sent || !OF_END.contains(&family))

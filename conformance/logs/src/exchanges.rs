@@ -2,7 +2,7 @@
 
 use super::bodies::{self, in_path};
 use super::finding::{Element, Finding, FindingOutput, Place};
-use super::forms::{LoggedAnswer, LoggedExchange, LoggedTurn, SaidToModel};
+use super::forms::{LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel};
 use super::judged::{self, JudgedHistory};
 use super::rules::{family, finding, of_breach};
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ impl Exchanges {
 
     /// What is wrong with the next exchange of a record at this place.
     pub(super) fn push(&mut self, exchange: LoggedExchange, record: &Place, output: &mut FindingOutput<'_>) {
-        let LoggedExchange { said, is_sent, answer, model, path, key } = exchange;
+        let LoggedExchange { said, is_sent, answer, model, path, key, headers } = exchange;
         self.count += 1;
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count - self.in_earlier_files()), path, ..record.clone() };
@@ -145,7 +145,8 @@ impl Exchanges {
                 // It has the fewest rules.
                 let api = api.unwrap_or(Api::OpenAiChat);
                 output.summary.apis.insert(api.to_string());
-                let found = bodies::of_body(api, &body, is_whole, is_sent, &place);
+                let known = headers.as_ref().map(LoggedHeaders::known);
+                let found = bodies::of_body(api, (&body, known), is_whole, is_sent, &place);
                 (api, body, found)
             }
             SaidToModel::Form { form, body, turns, is_whole } => {
@@ -191,7 +192,7 @@ impl Exchanges {
         self.relate(RelatedRequest { place, lineage, length, begun, is_sent, key, answer }, &made, &made, output);
         self.judged = told
             .filter(|told| is_right && is_sent && !is_stored && *told == api)
-            .and_then(|api| JudgedHistory::of(api, body, (model, path, is_alone), pieces, made));
+            .and_then(|api| JudgedHistory::of(api, body, (model, headers), (path, is_alone), pieces, made));
     }
 
     /// What the last request shows of those that begin with all of it, if nothing is wrong with it.
@@ -209,16 +210,19 @@ impl Exchanges {
         record: &Place,
         output: &mut FindingOutput<'_>,
     ) -> bool {
-        let LoggedExchange { said, is_sent, answer, model, path, key } = exchange;
+        let LoggedExchange { said, is_sent, answer, model, path, key, headers } = exchange;
         let SaidToModel::Api { api: told, body, is_whole } = said else { return false };
         let api = known.api;
         let place = Place { request: Some(self.count + 1 - self.in_earlier_files()), path, ..record.clone() };
+        let sent_headers = headers.as_ref().map(LoggedHeaders::known);
         let is_known = is_sent
             && told.is_none_or(|told| told == api)
+            && headers == known.headers
             && (!has_settings || (known.has_settings_of(&body) && known.model == model_of(&body, model)))
             && answer.as_ref().is_none_or(|answer| answer.thinking.is_empty())
             && known.settles(&body)
-            && (known.is_all_of(&body) || bodies::of_body(api, &body, is_whole, is_sent, &place).is_empty());
+            && (known.is_all_of(&body)
+                || bodies::of_body(api, (&body, sent_headers), is_whole, is_sent, &place).is_empty());
         if !is_known {
             return false;
         }

@@ -1,6 +1,6 @@
 //! What a request with which nothing is wrong shows of those that begin with all of it.
 
-use super::forms::{LoggedExchange, SaidToModel, are_words_of};
+use super::forms::{LoggedExchange, LoggedHeaders, SaidToModel, are_words_of};
 use super::order::weight;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -18,6 +18,8 @@ pub(super) struct JudgedHistory {
     pub(super) api: Api,
     /// What its cache depends on beside its pieces.
     pub(super) model: String,
+    /// The headers that rules speak of.
+    pub(super) headers: Option<LoggedHeaders>,
     /// A hash of everything in the body but its list, and of its members those that are short.
     settings: u64,
     short_settings: Map<String, Value>,
@@ -39,7 +41,8 @@ impl JudgedHistory {
     pub(super) fn of(
         api: Api,
         body: Value,
-        (model, path, is_alone): (String, String, bool),
+        (model, headers): (String, Option<LoggedHeaders>),
+        (path, is_alone): (String, bool),
         pieces: Vec<StoredPiece>,
         calls: HashSet<u64>,
     ) -> Option<Self> {
@@ -51,7 +54,7 @@ impl JudgedHistory {
             (ids_of(api, elements).collect(), settings_of(api, &body), kind_of(elements.last()?));
         let elements = elements.len();
         let short_settings = short_settings(api, body);
-        Some(Self { api, model, settings, short_settings, path, is_alone, elements, last, pieces, calls, ids })
+        Some(Self { api, model, headers, settings, short_settings, path, is_alone, elements, last, pieces, calls, ids })
     }
 
     /// A request with these new elements whose record has nothing else that is new; nothing if it may have had more than a request.
@@ -65,7 +68,8 @@ impl JudgedHistory {
             Some(_) => return None,
         };
         let said = SaidToModel::Api { api, body, is_whole: false };
-        self.is_alone.then(|| LoggedExchange::of(said, None, &self.path))
+        self.is_alone
+            .then(|| LoggedExchange { headers: self.headers.clone(), ..LoggedExchange::of(said, None, &self.path) })
     }
 
     /// Whether a body has everything but the list as it was.

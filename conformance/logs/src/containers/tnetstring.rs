@@ -47,7 +47,10 @@ pub(in super::super) fn next(input: &mut dyn Read) -> io::Result<Option<Value>> 
     let (request, response) = (&flow["request"], &flow["response"]);
     let host = request["host"].as_str().unwrap_or_default();
     let url = format!("{host}{}", request["path"].as_str().unwrap_or_default());
-    Ok(Some(json!({"mitmproxy": {"url": url, "request": request["content"], "response": response["content"]}})))
+    let headers = &request["headers"];
+    Ok(Some(
+        json!({"mitmproxy": {"url": url, "headers": headers, "request": request["content"], "response": response["content"]}}),
+    ))
 }
 
 fn value(kind: u8, bytes: &[u8], depth: usize) -> Option<Value> {

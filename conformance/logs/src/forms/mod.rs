@@ -10,7 +10,9 @@ mod requests;
 mod said;
 mod traces;
 
-pub(super) use said::{LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel, answer, are_words_of};
+pub(super) use said::{
+    LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, answer, are_words_of,
+};
 
 use serde_json::Value;
 use serde_json::value::RawValue;

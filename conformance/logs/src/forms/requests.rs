@@ -1,7 +1,7 @@
 //! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that stand alone.
 
 use super::message::{any, list, unquoted, word};
-use super::said::{self, LoggedExchange, RecordPiece, SaidToModel};
+use super::said::{self, LoggedExchange, LoggedHeaders, RecordPiece, SaidToModel};
 use serde_json::Value;
 use threadspec::oracle::Api;
 
@@ -15,7 +15,8 @@ pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
     }
     let Some(body) = unquoted(&post["text"]) else { return Some(Vec::new()) };
     let answer = said::answer(&came["content"]["text"]);
-    Some(exchange(url, &body, answer, "request.postData.text"))
+    let headers = sent.get("headers").and_then(LoggedHeaders::of);
+    Some(exchange((url, headers), &body, answer, "request.postData.text"))
 }
 
 /// A flow of a recording of mitmproxy.
@@ -24,7 +25,8 @@ pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
     let url = flow.get("url").and_then(Value::as_str).unwrap_or_default();
     let Some(body) = flow.get("request").and_then(unquoted) else { return Some(Vec::new()) };
     let answer = flow.get("response").and_then(said::answer);
-    Some(exchange(url, &body, answer, "request.content"))
+    let headers = flow.get("headers").and_then(LoggedHeaders::of);
+    Some(exchange((url, headers), &body, answer, "request.content"))
 }
 
 /// A line of a transcript of `threadspec provider`; in one that is redacted nothing is said.
@@ -39,11 +41,16 @@ pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
     let came: String = sent.iter().filter_map(|piece| piece[1].as_str()).collect();
     let answer =
         said::answer(&Value::String(came)).filter(|_| attempt.get("status").is_some_and(|status| status == 200));
-    Some(exchange(url, &body, answer, "attempt.body"))
+    Some(exchange((url, None), &body, answer, "attempt.body"))
 }
 
-/// The body of a request to this address, if it is one to a model.
-fn exchange(url: &str, body: &Value, answer: Option<said::LoggedAnswer>, path: &str) -> Vec<RecordPiece> {
+/// The body of a request to this address, with these headers, if it is one to a model.
+fn exchange(
+    (url, headers): (&str, Option<LoggedHeaders>),
+    body: &Value,
+    answer: Option<said::LoggedAnswer>,
+    path: &str,
+) -> Vec<RecordPiece> {
     let target = url.split('?').next().unwrap_or_default().trim_end_matches('/');
     // It only asks how long the request is that comes next.
     if target.ends_with("/count_tokens") || target.ends_with("/input_tokens") || target.ends_with(":countTokens") {
@@ -69,7 +76,9 @@ fn exchange(url: &str, body: &Value, answer: Option<said::LoggedAnswer>, path: &
             body["model"] = model.into();
         }
     }
-    LoggedExchange::of(said, answer, path).piece()
+    // Anthropic's models at other addresses have the version in the body.
+    let headers = headers.filter(|_| known == Some(Api::Anthropic));
+    LoggedExchange { headers, ..LoggedExchange::of(said, answer, path) }.piece()
 }
 
 /// The model in an address of Gemini or Bedrock: `/v1beta/models/gemini-3-pro:generateContent`.
@@ -119,7 +128,9 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
         // A body of Gemini does not say the model; its answer does.
         body["model"] = model.clone();
     }
-    Some(exchange(url, &body, answer(), &path))
+    let headers = [&record["request"]["headers"], &record["headers"], &record["request_headers"]];
+    let headers = headers.into_iter().find_map(LoggedHeaders::of);
+    Some(exchange((url, headers), &body, answer(), &path))
 }
 
 /// The body of a request within a record, and its path.

@@ -2,7 +2,7 @@
 
 use super::message::{self, Dialect, any, list, unquoted, word};
 use serde_json::{Value, json};
-use threadspec::oracle::{Api, RequestForm};
+use threadspec::oracle::{Api, RequestForm, RequestHeaders};
 use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerReader, ModelAnswer, Thinking, form, read_answer};
 
@@ -34,6 +34,43 @@ pub(in super::super) struct LoggedExchange {
     pub(in super::super) path: String,
     /// By what its answer is known, if that is logged elsewhere.
     pub(in super::super) key: String,
+    /// Its headers, as far as rules speak of them and the log has them.
+    pub(in super::super) headers: Option<LoggedHeaders>,
+}
+
+/// The headers of a request that rules speak of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct LoggedHeaders {
+    version: Option<String>,
+    betas: String,
+}
+
+impl LoggedHeaders {
+    /// Those among the headers of a log: an object, or a list of names and values. Nothing if the version of the API may have been left out.
+    pub(super) fn of(headers: &Value) -> Option<Self> {
+        let in_list = list(headers).iter().map(|pair| match pair {
+            Value::Array(pair) if pair.len() == 2 => (pair[0].as_str(), &pair[1]),
+            pair => (pair["name"].as_str(), &pair["value"]),
+        });
+        let in_object = headers.as_object().into_iter().flatten().map(|(name, value)| (Some(&**name), value));
+        let (mut version, mut betas, mut is_whole) = (None, Vec::new(), false);
+        for (name, value) in in_list.chain(in_object) {
+            // Some logs have a list of values for each name.
+            let value = value.as_str().or(value[0].as_str()).unwrap_or_default();
+            match &*name.unwrap_or_default().to_ascii_lowercase() {
+                "anthropic-version" => version = Some(value.to_owned()),
+                "anthropic-beta" => betas.push(value),
+                // Where a log has a choice of the headers, it has none of these, with which no rule is concerned.
+                "host" | ":authority" | "content-length" => is_whole = true,
+                _ => {}
+            }
+        }
+        (is_whole || version.is_some()).then(|| Self { version, betas: betas.join(",") })
+    }
+
+    pub(in super::super) fn known(&self) -> RequestHeaders<'_> {
+        RequestHeaders { anthropic_version: self.version.as_deref(), anthropic_beta: &self.betas }
+    }
 }
 
 /// What is said to a model.
@@ -103,7 +140,8 @@ pub(in super::super) struct LoggedAnswer {
 
 impl LoggedExchange {
     pub(in super::super) fn of(said: SaidToModel, answer: Option<LoggedAnswer>, path: &str) -> Self {
-        Self { said, is_sent: true, answer, model: String::new(), path: path.to_owned(), key: String::new() }
+        let (model, path, key) = (String::new(), path.to_owned(), String::new());
+        Self { said, is_sent: true, answer, model, path, key, headers: None }
     }
 
     /// A history that stands alone, and may go on.
@@ -111,8 +149,21 @@ impl LoggedExchange {
         Self { is_sent: false, ..Self::of(said, None, path) }
     }
 
+    /// The model that is logged beside the messages. Rules depend on it.
     pub(super) fn model(mut self, model: &Value) -> Self {
         model.as_str().unwrap_or_default().clone_into(&mut self.model);
+        if let SaidToModel::Api { body, .. } | SaidToModel::Form { body, .. } = &mut self.said
+            && body["model"].is_null()
+            && model.is_string()
+        {
+            body["model"] = model.clone();
+        }
+        // What is logged apart from its settings may lack what else tells the API.
+        if let SaidToModel::Api { api, body, .. } = &mut self.said
+            && form::api_of_settings(body) == Some(Api::Anthropic)
+        {
+            *api = Some(Api::Anthropic);
+        }
         self
     }
 
@@ -137,12 +188,17 @@ pub(super) fn said(value: &Value, path: &str) -> Option<SaidToModel> {
     }
     let name = if value["messages"].is_array() { "messages" } else { "input" };
     let messages = &value[name];
-    if name == "input" && messages.is_string() && value["model"].is_string() {
+    if name == "input" && messages.is_string() && (value["model"].is_string() || value["tools"].is_array()) {
         return Some(SaidToModel::Api { api: Some(Api::OpenAiResponses), body: value, is_whole: true });
     }
     let is_whole = ["model", "modelId", "anthropic_version"].iter().any(|name| value[*name].is_string());
     if !messages.is_array() {
         return None;
+    }
+    // What only one API's requests have beside the messages tells it, however strange their words are.
+    let told = form::api_of_settings(&value).filter(|_| is_mixed(list(messages)));
+    if told.is_some() {
+        return Some(SaidToModel::Api { api: told, body: value, is_whole });
     }
     match list_of(messages, &under(path, name)) {
         None if !is_whole => None,
@@ -209,6 +265,15 @@ fn list_of(value: &Value, path: &str) -> Option<SaidToModel> {
     };
     let name = if api == Some(Api::OpenAiResponses) { "input" } else { "messages" };
     Some(SaidToModel::Api { api, body: json!({name: messages}), is_whole: false })
+}
+
+/// Whether messages are in the words of several APIs, and of nobody else.
+fn is_mixed(messages: &[Value]) -> bool {
+    let dialects: Option<Vec<Dialect>> = messages.iter().map(message::dialect).collect();
+    let known = [Dialect::Chat, Dialect::Anthropic, Dialect::Responses];
+    dialects.is_some_and(|dialects| {
+        !dialects.contains(&Dialect::Other) && known.iter().filter(|known| dialects.contains(known)).count() > 1
+    })
 }
 
 /// Whether it is a content of Gemini, and not a message in parts of another program, which have a `type`.
