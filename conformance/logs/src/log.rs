@@ -41,6 +41,8 @@ pub(super) struct FileLog<'a> {
     /// Conversations that are logged as a whole, again and again: a hash of each message.
     snapshots: BTreeMap<String, Vec<u64>>,
     exports: ExportOrder,
+    /// The last message of each conversation that is logged part by part: its id, its parts, and the place of the first.
+    partial: BTreeMap<String, (String, Vec<Value>, Place)>,
     /// Calls to a model that are logged message by message.
     parts: BTreeMap<String, (Vec<LoggedTurn>, Place)>,
     /// The messages of one request, each in a line, for the API that the user named, and the place of the first one.
@@ -78,6 +80,7 @@ impl<'a> FileLog<'a> {
             threads: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             exports: ExportOrder::default(),
+            partial: BTreeMap::new(),
             parts: BTreeMap::new(),
             messages: Vec::new(),
             first_message: None,
@@ -383,7 +386,13 @@ impl<'a> FileLog<'a> {
             RecordPiece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
-            RecordPiece::Turns { key, turns } => self.turns(&key, turns, place),
+            RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
+            RecordPiece::MessagePart { key, message, part } => {
+                if self.partial.get(&key).is_some_and(|(last, ..)| *last != message) {
+                    self.end_message(&key);
+                }
+                self.partial.entry(key).or_insert_with(|| (message, Vec::new(), place.clone())).1.push(part);
+            }
             RecordPiece::Snapshot { key, turns } => self.snapshot(&key, turns, place),
             RecordPiece::Part { key, turn, is_answer: false } => {
                 self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
@@ -417,12 +426,23 @@ impl<'a> FileLog<'a> {
                 "the message is not what it was in the state before, so that the prompt cache is lost",
             );
         }
-        self.turns(key, turns.into_iter().skip(length).collect(), place);
+        self.turns(self.in_folder(key), turns.into_iter().skip(length).collect(), place);
+    }
+
+    /// All parts of the last message of a conversation have come.
+    fn end_message(&mut self, key: &str) {
+        if let Some((_, parts, place)) = self.partial.remove(key) {
+            self.turns(key.to_owned(), forms::opencode_message(&parts), &place);
+        }
+    }
+
+    /// The key of a conversation that is known by its folder, too.
+    fn in_folder(&self, key: &str) -> String {
+        [&*self.folder, key].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The next messages of a conversation.
-    fn turns(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
-        let key = [&*self.folder, key].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    fn turns(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
         let conversation = (!key.is_empty()).then(|| key.clone());
         let thread = self.threads.entry(key).or_insert_with(LoggedThread::from_the_middle);
         self.output.summary.judge("message", turns.len());
@@ -459,6 +479,9 @@ impl<'a> FileLog<'a> {
         }
         for (_, (turns, place)) in mem::take(&mut self.parts) {
             self.exchanges.push(LoggedExchange::of(SaidToModel::Messages(turns), None, ""), &place, &mut self.output);
+        }
+        for key in self.partial.keys().cloned().collect::<Vec<_>>() {
+            self.end_message(&key);
         }
         for thread in self.threads.values_mut() {
             thread.conclude(true).into_iter().for_each(|found| self.output.found(found));

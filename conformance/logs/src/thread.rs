@@ -112,10 +112,16 @@ impl LoggedThread {
 
     fn result(&mut self, message: &Value, place: &Place) -> Option<Finding> {
         let is_lost = |text: &Value| text.as_str().is_some_and(|text| text.trim() == "[object Object]");
-        if is_lost(&message["content"]) {
+        let lost = is_lost(&message["content"]).then(|| {
             let text = "the result is JavaScript's text of an object, not what is in it";
-            return Some(finding("LOG-RESULT", place.clone(), text));
-        }
+            finding("LOG-RESULT", place.clone(), text)
+        });
+        // It answers its call all the same.
+        let answered = self.answer(message, place);
+        lost.or(answered)
+    }
+
+    fn answer(&mut self, message: &Value, place: &Place) -> Option<Finding> {
         let Some(id) = message["tool_call_id"].as_str().filter(|id| !id.is_empty()) else {
             let has_ids = !self.calls.is_empty();
             return has_ids.then(|| finding("LOG-ORPHAN", place.clone(), "a result without the id of its call"));

@@ -10,6 +10,7 @@ mod requests;
 mod said;
 mod traces;
 
+pub(super) use programs::opencode_message;
 pub(super) use said::{
     LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, answer, are_words_of,
 };

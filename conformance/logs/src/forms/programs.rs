@@ -43,18 +43,37 @@ pub(super) fn codex(record: &Value) -> Option<Vec<RecordPiece>> {
     }
 }
 
-/// A session of opencode, exported as a whole, or a part of a message, which is a file of its own.
+/// A session of opencode, exported as a whole, or a part of a message, which is a row of its database (a file of its own before that).
 pub(super) fn opencode(record: &Value) -> Option<Vec<RecordPiece>> {
     let messages = list(&record["messages"]);
     if messages.first().is_some_and(|first| first["info"]["role"].is_string() && first["parts"].is_array()) {
         return Some(saved(messages, "messages"));
     }
-    let session = record["sessionID"].as_str()?;
-    record["messageID"].as_str().or(record["role"].as_str())?;
-    if word(record, "type") != "tool" {
-        return Some(Vec::new());
+    let part = |key: &Value, message: &Value, part: Value| {
+        let (key, message) = (key.as_str()?.to_owned(), message.as_str()?.to_owned());
+        Some(vec![RecordPiece::MessagePart { key, message, part }])
+    };
+    match word(record, "id").split('_').next()? {
+        "prt" if record["data"].is_string() => {
+            part(&record["session_id"], &record["message_id"], unquoted(&record["data"])?)
+        }
+        "prt" => part(&record["sessionID"], &record["messageID"], record.clone()),
+        // A message without its parts, a session, and how both came about.
+        "msg" | "ses" | "evt" => {
+            let names = ["session_id", "sessionID", "aggregate_id", "project_id", "projectID"];
+            any(record, &names).is_string().then(Vec::new)
+        }
+        _ => None,
     }
-    Some(next(session, &json!({"role": "assistant", "parts": [record]}), ""))
+}
+
+/// A message of opencode by its parts.
+pub(in super::super) fn opencode_message(parts: &[Value]) -> Vec<LoggedTurn> {
+    // Only what a model answers has steps.
+    let is_answer = parts.iter().any(|part| word(part, "type") == "step-start");
+    let role = if is_answer { "assistant" } else { "user" };
+    let turns = said::turns_of(&[json!({"role": role, "parts": parts})], "");
+    turns.into_iter().map(|turn| LoggedTurn { path: String::new(), ..turn }).collect()
 }
 
 /// A trajectory of SWE-agent: what each step sent, and the history at the end.

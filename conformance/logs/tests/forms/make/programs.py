@@ -31,7 +31,7 @@ def project():
 
 def run(home, *command, **environment):
     """Runs a program of node_modules with this home, without input, and gives what it printed."""
-    done = subprocess.run([BIN / command[0], *command[1:]], env=os.environ | {"HOME": str(home)} | environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400)
+    done = subprocess.run([BIN / command[0], *command[1:]], env=os.environ | {"HOME": str(home), "PWD": os.getcwd()} | environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400)
     if done.returncode:
         raise SystemExit(f"{command[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
     return done.stdout
@@ -40,7 +40,7 @@ def run(home, *command, **environment):
 def without_machine(text, work, home):
     """The text with the folders of `project` under other names, also in Claude Code's and opencode's spelling of a folder's name."""
     for folder, name in ((work, "/home/user/project"), (home, "/home/user")):
-        text = text.replace(str(folder), name).replace(str(folder).replace("/", "-").replace("_", "-"), name.replace("/", "-"))
+        text = text.replace(str(folder), name).replace(str(folder)[1:], name[1:]).replace(str(folder).replace("/", "-").replace("_", "-"), name.replace("/", "-"))
     return text
 
 

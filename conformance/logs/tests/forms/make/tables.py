@@ -201,6 +201,22 @@ TABLES = {
         ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 39)),
         ("clean.jsonl", "call-gone", "orphan", ("drop_line", 23), ("told", {"line": 27})),
     ],
+    # A call and its result are one part; its row in the database is told by the event that made it, too.
+    "opencode": [
+        ("clean.json", "unanswered", "answered", ("put", 1, "/messages/1/parts/2/state", {"status": "running", "input": {"command": "cat notes.txt"}})),
+        ("clean.json", "unanswered-error", "answered", ("put", 1, "/messages/1/parts/3/state/error")),
+        ("clean.json", "repeated-id", "repeated", ("put", 1, "/messages/1/parts/3/callID", "call_files_1")),
+        ("clean.json", "repeated-call", "repeated", ("repeat", at("call_files_2"))),
+        *(
+            ("clean.sqlite", f"stored-{name}", rule, ("sql", f"UPDATE part SET data = {change}"))
+            for name, rule, change in (
+                ("unanswered", "answered", "json_remove(json_set(data, '$.state.status', 'running'), '$.state.output') WHERE data LIKE '%call_files_1%'"),
+                ("unanswered-last", "answered", "json_remove(json_set(data, '$.state.status', 'running'), '$.state.output') WHERE data LIKE '%call_files_3%'"),
+                ("repeated-id", "repeated", "json_set(data, '$.callID', 'call_files_1') WHERE data LIKE '%call_files_2%'"),
+                ("object-result", "LOG-RESULT", "json_set(data, '$.state.output', '[object Object]') WHERE data LIKE '%call_files_3%'"),
+            )
+        ),
+    ],
     **{f"mitmproxy-{api}": flows("clean.mitm") for api in ("openai-chat", "openai-responses", "anthropic")},
     "adk": history("clean.json"),
     "agno-json": [
