@@ -3,6 +3,7 @@
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::pairing::Pairing;
 use super::rules::finding;
+use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,6 +13,7 @@ use threadspec::{
     ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, read_event, read_thread,
     serialize_thread,
 };
+use threadspec_apis::form::members;
 use threadspec_judge::text::count;
 
 /// The oracles that a log is held against.
@@ -25,6 +27,12 @@ const ORACLES: [&str; 8] = [
     "provider-valid",
     "append-only",
 ];
+
+/// Whether it is an event of a log: nothing else has an iteration.
+pub(super) fn is_event(text: &str) -> bool {
+    memmem::find(text.as_bytes(), b"\"iteration\"").is_some()
+        && members(text).is_some_and(|members| members.contains_key("type") && members.contains_key("iteration"))
+}
 
 /// Consecutive elements of a log, about a megabyte of them.
 #[derive(Default)]

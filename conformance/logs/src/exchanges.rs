@@ -1,19 +1,21 @@
 //! Requests to models with their answers, and histories, one after the other: what is wrong with each, and what one shows of another.
 
 use super::bodies::{self, in_path};
+use super::conversation::{AnswerCall, ConversationCalls, calls_of, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel};
 use super::judged::{self, JudgedHistory};
 use super::rules::{family, finding, of_breach};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::iter::successors;
 use threadspec::oracle::{Api, SentThinking};
 use threadspec_apis::follow::{
     self, Conversations, Lineage, Location, Loss, LossKind, Owner, SegmentText, StoredPiece,
 };
 
-/// A call of an answer: id, name and arguments.
-type AnswerCall = (String, String, String);
+/// How many requests that are the same may wait for their answers at the same time.
+const MOST_AT_ONCE: usize = 64;
 
 /// Judges requests and histories in their order.
 pub(super) struct Exchanges {
@@ -28,10 +30,8 @@ pub(super) struct Exchanges {
     thinking: HashMap<usize, SentThinking>,
     /// The requests whose answers are logged elsewhere, by their keys.
     asked: HashMap<String, usize>,
-    /// Hashes of the calls of all histories of a conversation, by id, and by name and arguments.
-    calls: HashMap<u64, HashSet<u64>>,
-    /// The conversation of each request: a hash of what it began with.
-    begun: HashMap<usize, u64>,
+    /// The calls of all histories of a conversation, by id, and by name and arguments.
+    calls: ConversationCalls,
     breaches: usize,
     losses: usize,
     /// The first request of the file that goes on from one that is no longer kept, and how many do.
@@ -50,8 +50,8 @@ struct RelatedRequest {
     lineage: Lineage,
     /// How many pieces it has.
     length: usize,
-    /// A hash of what it begins with.
-    begun: u64,
+    /// A hash of what it begins with, and whether a model has said something in it.
+    begun: (u64, bool),
     is_sent: bool,
     key: String,
     answer: Option<LoggedAnswer>,
@@ -68,10 +68,10 @@ struct AnsweredRequest {
     next: Option<usize>,
     /// If that is in a later file: its place, and what this one is called there.
     elsewhere: Option<(Place, String)>,
-    /// An earlier one that is the same.
+    /// An earlier one that is the same, and a later one.
     twin: Option<usize>,
-    /// Its conversation.
-    begun: u64,
+    again: Option<usize>,
+    conversation: usize,
 }
 
 impl Exchanges {
@@ -84,8 +84,7 @@ impl Exchanges {
             answered: BTreeMap::new(),
             thinking: HashMap::new(),
             asked: HashMap::new(),
-            calls: HashMap::new(),
-            begun: HashMap::new(),
+            calls: ConversationCalls::default(),
             breaches: 0,
             losses: 0,
             unjoined: None,
@@ -307,16 +306,17 @@ impl Exchanges {
         new: &HashSet<u64>,
         output: &mut FindingOutput<'_>,
     ) {
-        let RelatedRequest { place, lineage, length, begun, is_sent, key, answer } = request;
+        let RelatedRequest { place, mut lineage, length, begun, is_sent, key, answer } = request;
+        if lineage.loss.is_none() {
+            lineage.parent = lineage.parent.map(|parent| self.taken(parent, length, calls));
+        }
         if lineage.is_out_of_reach && is_sent {
             self.unjoined.get_or_insert_with(|| (place.clone(), 0)).1 += 1;
         }
         // Strangers that begin alike share no calls.
+        let (begun, has_reply) = begun;
         let begun = follow::hash(&(begun, if self.are_parts { 0 } else { self.in_earlier_files() }));
-        let begun = lineage.parent.and_then(|parent| self.begun.get(&parent)).copied().unwrap_or(begun);
-        self.begun.insert(self.count, begun);
-        self.begun.remove(&self.count.saturating_sub(follow::REACH));
-        self.calls.entry(begun).or_default().extend(new);
+        let conversation = self.calls.push(self.count, &lineage, (length, begun, has_reply), calls, new);
         let is_asked = !key.is_empty();
         if is_asked {
             self.asked.insert(key, self.count);
@@ -336,6 +336,7 @@ impl Exchanges {
         } else if let Some(before) = before {
             if before.length == length {
                 twin = lineage.parent;
+                before.again = Some(self.count);
             } else {
                 if before.next.is_none() && after.is_none() {
                     before.elsewhere = Some((place.clone(), origin));
@@ -358,28 +359,47 @@ impl Exchanges {
         let LoggedAnswer { calls, tokens, .. } = answer.unwrap_or_default();
         if !calls.is_empty() || tokens.is_some() || is_asked {
             let (next, elsewhere) = (None, None);
-            let answered = AnsweredRequest { place, calls, tokens, length, next, elsewhere, twin, begun };
+            let again = None;
+            let answered = AnsweredRequest { place, calls, tokens, length, next, elsewhere, twin, again, conversation };
             self.answered.insert(self.count, answered);
         }
+    }
+
+    /// Of the requests that are the same as this one, which another goes on from: the one whose answer that has, with these calls.
+    fn taken(&self, parent: usize, length: usize, calls: &HashSet<u64>) -> usize {
+        let answered = |number: &usize| self.answered.get(number).filter(|one| one.length < length);
+        let mut same = successors(Some(parent), |number| answered(number)?.twin).take(MOST_AT_ONCE);
+        let is_taken = |one: &AnsweredRequest| missing(calls, &one.calls).len() < one.calls.len();
+        same.find(|number| answered(number).is_some_and(is_taken)).unwrap_or(parent)
+    }
+
+    /// Whether the same request was waiting for another answer at the same time, and that was taken.
+    fn is_other_taken(&self, answered: &BTreeMap<usize, AnsweredRequest>, number: usize) -> bool {
+        let Some(one) = answered.get(&number) else { return false };
+        let before = successors(one.twin, |other| answered.get(other)?.twin).take(MOST_AT_ONCE);
+        let behind = successors(one.again, |other| answered.get(other)?.again).take(MOST_AT_ONCE);
+        let is_before_next = |one: &AnsweredRequest, other: usize| one.next.is_some_and(|next| other < next);
+        let is_taken = |other: &AnsweredRequest| {
+            let known = self.calls.of(other.conversation);
+            known.is_some_and(|known| missing(known, &other.calls).len() < other.calls.len())
+        };
+        let mut before = before.filter_map(|other| answered.get(&other));
+        let behind = behind.take_while(|other| is_before_next(one, *other));
+        before.any(|other| is_before_next(other, number) && is_taken(other))
+            || behind.filter_map(|other| answered.get(&other)).any(is_taken)
     }
 
     /// The file has ended.
     pub(super) fn conclude(&mut self, output: &mut FindingOutput<'_>) {
         let answered = std::mem::take(&mut self.answered);
         for (number, one) in &answered {
-            let Some(known) = self.calls.get(&one.begun) else { continue };
+            let Some(known) = self.calls.of(one.conversation) else { continue };
             let lost = missing(known, &one.calls);
             if one.next.is_none() || lost.is_empty() {
                 continue;
             }
-            // The same request was made again, and its other answer was taken.
-            let all_lost = lost.len() == one.calls.len();
-            let is_twin = |other: &AnsweredRequest| {
-                other.twin == Some(*number) || one.twin.is_some_and(|twin| other.twin == Some(twin))
-            };
-            let twins =
-                answered.values().filter(|other| is_twin(other)).chain(one.twin.and_then(|twin| answered.get(&twin)));
-            if all_lost && twins.into_iter().any(|twin| missing(known, &twin.calls).len() < twin.calls.len()) {
+            // The same request was made at the same time, and that answer was taken.
+            if lost.len() == one.calls.len() && self.is_other_taken(&answered, *number) {
                 continue;
             }
             for (id, name, _) in lost {
@@ -425,42 +445,6 @@ fn model_of(body: &Value, beside: String) -> String {
 fn neutral(turns: Vec<LoggedTurn>) -> Value {
     let messages: Vec<Value> = turns.into_iter().map(|turn| turn.message).collect();
     json!({"messages": messages})
-}
-
-/// The calls of a history as hashes: by id, and by name and arguments.
-fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
-    let mut found = HashSet::new();
-    let mut note = |id: &Value, name: &Value, arguments: &Value| {
-        found.extend(id.as_str().map(|id| follow::hash(&id)));
-        let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), compact);
-        found.extend(name.as_str().map(|name| follow::hash(&(name, arguments))));
-    };
-    let items = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
-    for item in items.as_array().into_iter().flatten() {
-        if item["type"].as_str().is_some_and(|kind| kind.ends_with("_call")) {
-            note(&item["call_id"], &item["name"], &item["arguments"]);
-        }
-        for call in item["tool_calls"].as_array().into_iter().flatten() {
-            note(&call["id"], &call["function"]["name"], &call["function"]["arguments"]);
-        }
-        for block in item["content"].as_array().into_iter().flatten().filter(|block| block["type"] == "tool_use") {
-            note(&block["id"], &block["name"], &block["input"]);
-        }
-    }
-    found
-}
-
-/// The calls of an answer that are not among these: by their ids or, where none of them has kept its id, by name and arguments.
-fn missing<'a>(known: &HashSet<u64>, calls: &'a [AnswerCall]) -> Vec<&'a AnswerCall> {
-    let by_id = |call: &&AnswerCall| !known.contains(&follow::hash(&&*call.0));
-    let by_name = |call: &&AnswerCall| !known.contains(&follow::hash(&(&*call.1, compact(&call.2))));
-    let missing: Vec<_> = calls.iter().filter(by_id).collect();
-    if missing.len() < calls.len() { missing } else { calls.iter().filter(by_name).collect() }
-}
-
-/// Arguments without white space, if they are JSON.
-fn compact(arguments: &str) -> String {
-    threadspec::read_json(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string())
 }
 
 /// The place of a piece in a request.

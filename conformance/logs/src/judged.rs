@@ -174,7 +174,8 @@ fn ids_of(api: Api, elements: &[Value]) -> impl Iterator<Item = u64> {
     ids.map(|id| follow::hash(&id))
 }
 
-/// What a conversation begins with: a hash of what somebody said first.
-pub(super) fn beginning_of(pieces: &[StoredPiece]) -> u64 {
-    pieces.iter().find(|piece| piece.role() != Owner::Setting).map_or(0, StoredPiece::hash)
+/// What a conversation begins with, a hash of what somebody said first, and whether a model has said something in it.
+pub(super) fn beginning_of(pieces: &[StoredPiece]) -> (u64, bool) {
+    let first = pieces.iter().find(|piece| piece.role() != Owner::Setting);
+    (first.map_or(0, StoredPiece::hash), pieces.iter().any(|piece| piece.role() == Owner::Model))
 }

@@ -34,6 +34,7 @@
 //! | `forms` | what a record holds: requests, answers, histories, turns; a new form is one function and one row there |
 //! | `thread` | a conversation in the neutral form: which call each result answers |
 //! | `bodies` | one request or history: the rules of its API |
+//! | `conversation` | which conversation a request belongs to, and its calls |
 //! | `exchanges` | requests and histories in their order: what one shows of another |
 //! | `judged` | what a request with which nothing is wrong shows of those that begin with all of it |
 //! | `seen` | which requests those are, so that only what is new in them is read |
@@ -49,6 +50,7 @@
 mod bodies;
 mod check;
 mod containers;
+mod conversation;
 mod document;
 mod events;
 mod exchanges;

@@ -3,7 +3,7 @@
 use super::containers::sqlite::{Database, Source};
 use super::containers::tnetstring;
 use super::document;
-use super::events::EventLog;
+use super::events::{EventLog, is_event};
 use super::exchanges::Exchanges;
 use super::finding::{Element, FindingOutput, Place, Sink, Skipped, Summary};
 use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
@@ -11,6 +11,7 @@ use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
 use super::records::{RecordItem, Records};
 use super::rules::finding;
+use super::scan::placed;
 use super::seen::{SeenHistories, ShortRecord};
 use super::thread::LoggedThread;
 use memchr::{memchr_iter, memmem};
@@ -508,22 +509,4 @@ fn one_request(record: &Value, text: &str, form: &str) -> Option<LoggedExchange>
 
 fn is_document(head: &[u8]) -> bool {
     head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start().starts_with(b"<")
-}
-
-/// Whether it is an event of a log: nothing else has an iteration.
-fn is_event(text: &str) -> bool {
-    memmem::find(text.as_bytes(), b"\"iteration\"").is_some()
-        && members(text).is_some_and(|members| members.contains_key("type") && members.contains_key("iteration"))
-}
-
-/// The elements of a list with their lines; they are slices of the text.
-fn placed<'t>(text: &'t str, first: usize, elements: &[&'t RawValue]) -> impl Iterator<Item = (&'t str, usize)> {
-    let (mut line, mut counted) = (first, 0);
-    elements.iter().map(move |element| {
-        let element = element.get();
-        let start = element.as_ptr() as usize - text.as_ptr() as usize;
-        line += memchr_iter(b'\n', &text.as_bytes()[counted..start]).count();
-        counted = start;
-        (element, line)
-    })
 }

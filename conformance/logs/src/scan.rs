@@ -1,6 +1,7 @@
-//! Finds the end of a JSON value by its brackets and quotes, piece by piece, much faster than by reading it.
+//! Finds the end of a JSON value by its brackets and quotes, piece by piece, much faster than by reading it; and the lines of its elements.
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
+use serde_json::value::RawValue;
 
 /// How far a scan came.
 pub(super) enum ScanStep {
@@ -71,4 +72,20 @@ impl Scan {
         }
         ScanStep::More
     }
+}
+
+/// The elements of a list with their lines; they are slices of the text.
+pub(super) fn placed<'t>(
+    text: &'t str,
+    first: usize,
+    elements: &[&'t RawValue],
+) -> impl Iterator<Item = (&'t str, usize)> {
+    let (mut line, mut counted) = (first, 0);
+    elements.iter().map(move |element| {
+        let element = element.get();
+        let start = element.as_ptr() as usize - text.as_ptr() as usize;
+        line += memchr_iter(b'\n', &text.as_bytes()[counted..start]).count();
+        counted = start;
+        (element, line)
+    })
 }

@@ -1,0 +1,116 @@
+//! Which conversation each request belongs to, and which calls its histories have.
+//!
+//! Many conversations may begin alike: the same prompt is tried again and again. Each time a request comes again with which one began, another
+//! one begins, or the same one anew. Whoever asks again in the middle, steps back or branches off goes on in the same one.
+
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use threadspec::oracle::Api;
+use threadspec_apis::follow::{Lineage, hash};
+
+/// A call of an answer: id, name and arguments.
+pub(super) type AnswerCall = (String, String, String);
+
+/// The calls that the histories of each conversation have, as hashes.
+#[derive(Default)]
+pub(super) struct ConversationCalls {
+    calls: HashMap<usize, HashSet<u64>>,
+    /// The conversation of each of the last requests.
+    members: HashMap<usize, ConversationMember>,
+    /// The last conversation by what it begins with, and whether its first request is known.
+    latest: HashMap<u64, (usize, bool)>,
+}
+
+/// A request of a conversation.
+struct ConversationMember {
+    conversation: usize,
+    /// How many pieces it has.
+    length: usize,
+    is_first: bool,
+    /// Whether another one goes on from it.
+    has_next: bool,
+}
+
+/// How many requests are kept: from no earlier one a request can go on.
+const REACH: usize = 1 << 16;
+
+impl ConversationCalls {
+    /// Takes the next request, which has these calls, `new` among them, and gives its conversation. `begun` is a hash of what it begins with, `has_reply` says
+    /// whether a model has said something in it.
+    pub(super) fn push(
+        &mut self,
+        number: usize,
+        lineage: &Lineage,
+        (length, begun, has_reply): (usize, u64, bool),
+        calls: &HashSet<u64>,
+        new: &HashSet<u64>,
+    ) -> usize {
+        let parent = lineage.parent.and_then(|parent| self.members.get_mut(&parent));
+        let is_again = lineage.loss.is_none() && parent.as_ref().is_some_and(|parent| parent.length == length);
+        let is_first = parent.as_ref().is_none_or(|parent| is_again && parent.is_first);
+        // What goes on for a second time from a request may do so in a conversation that began later.
+        let may_be_latest = !is_first && (is_again || parent.as_ref().is_some_and(|parent| parent.has_next));
+        let latest = self.latest.get(&begun).copied();
+        let conversation = match (parent, latest) {
+            (Some(parent), _) if !is_first => {
+                parent.has_next = true;
+                parent.conversation
+            }
+            // The first request of a conversation may be logged behind a later one, or not at all.
+            (None, Some((conversation, has_first))) if has_reply || !has_first => conversation,
+            _ => number,
+        };
+        if is_first {
+            let had_first = latest.is_some_and(|(latest, has_first)| has_first && latest == conversation);
+            self.latest.insert(begun, (conversation, had_first || !has_reply));
+        }
+        self.calls.entry(conversation).or_default().extend(new);
+        if let Some((latest, _)) = latest.filter(|(latest, _)| may_be_latest && *latest != conversation) {
+            self.calls.entry(latest).or_default().extend(calls);
+        }
+        self.members.insert(number, ConversationMember { conversation, length, is_first, has_next: false });
+        self.members.remove(&number.saturating_sub(REACH));
+        conversation
+    }
+
+    /// The calls of all histories of a conversation.
+    pub(super) fn of(&self, conversation: usize) -> Option<&HashSet<u64>> {
+        self.calls.get(&conversation)
+    }
+}
+
+/// The calls of a history as hashes: by id, and by name and arguments.
+pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
+    let mut found = HashSet::new();
+    let mut note = |id: &Value, name: &Value, arguments: &Value| {
+        found.extend(id.as_str().map(|id| hash(&id)));
+        let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), compact);
+        found.extend(name.as_str().map(|name| hash(&(name, arguments))));
+    };
+    let items = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
+    for item in items.as_array().into_iter().flatten() {
+        if item["type"].as_str().is_some_and(|kind| kind.ends_with("_call")) {
+            note(&item["call_id"], &item["name"], &item["arguments"]);
+        }
+        for call in item["tool_calls"].as_array().into_iter().flatten() {
+            note(&call["id"], &call["function"]["name"], &call["function"]["arguments"]);
+        }
+        for block in item["content"].as_array().into_iter().flatten().filter(|block| block["type"] == "tool_use") {
+            note(&block["id"], &block["name"], &block["input"]);
+        }
+    }
+    found
+}
+
+/// The calls of an answer that are not among these: by their ids or, where none of them has kept its id, by name and arguments.
+pub(super) fn missing<'a>(known: &HashSet<u64>, calls: &'a [AnswerCall]) -> Vec<&'a AnswerCall> {
+    let by_id = |call: &&AnswerCall| !known.contains(&hash(&&*call.0));
+    let by_name = |call: &&AnswerCall| !known.contains(&hash(&(&*call.1, compact(&call.2))));
+    let missing: Vec<_> = calls.iter().filter(by_id).collect();
+    if missing.len() < calls.len() { missing } else { calls.iter().filter(by_name).collect() }
+}
+
+/// Arguments without white space, if they are JSON.
+fn compact(arguments: &str) -> String {
+    threadspec::read_json(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string())
+}
