@@ -368,9 +368,12 @@ impl Exchanges {
     /// Of the requests that are the same as this one, which another goes on from: the one whose answer that has, with these calls.
     fn taken(&self, parent: usize, length: usize, calls: &HashSet<u64>) -> usize {
         let answered = |number: &usize| self.answered.get(number).filter(|one| one.length < length);
-        let mut same = successors(Some(parent), |number| answered(number)?.twin).take(MOST_AT_ONCE);
-        let is_taken = |one: &AnsweredRequest| missing(calls, &one.calls).len() < one.calls.len();
-        same.find(|number| answered(number).is_some_and(is_taken)).unwrap_or(parent)
+        let same = || successors(Some(parent), |number| answered(number)?.twin).take(MOST_AT_ONCE);
+        let has_id = |one: &AnsweredRequest| one.calls.iter().any(|(id, ..)| calls.contains(&follow::hash(&&**id)));
+        let has_name = |one: &AnsweredRequest| missing(calls, &one.calls).len() < one.calls.len();
+        let by_id = same().find(|number| answered(number).is_some_and(has_id));
+        let by_name = || same().find(|number| answered(number).is_some_and(has_name));
+        by_id.or_else(by_name).unwrap_or(parent)
     }
 
     /// Whether the same request was waiting for another answer at the same time, and that was taken.

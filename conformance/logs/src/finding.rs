@@ -42,7 +42,7 @@ pub struct Element {
 pub struct Place {
     /// The entry of a container: a file in a zip, a row of a database.
     pub entry: Option<String>,
-    /// The line, counted from 1.
+    /// The line, counted from 1: of the message or item, where a record stands over several lines, otherwise of the record.
     pub line: Option<usize>,
     /// The request, counted from 1 through the whole file.
     pub request: Option<usize>,
@@ -257,11 +257,13 @@ impl Sink for Report {
 pub(super) struct FindingOutput<'a> {
     sink: &'a mut dyn Sink,
     pub(super) summary: Summary,
+    /// The line of the last record, and those of its elements, if it stands over several lines.
+    pub(super) lines: (usize, Vec<usize>),
 }
 
 impl<'a> FindingOutput<'a> {
     pub(super) fn new(sink: &'a mut dyn Sink) -> Self {
-        Self { sink, summary: Summary::default() }
+        Self { sink, summary: Summary::default(), lines: Default::default() }
     }
 
     /// A form was met in so many records.
@@ -274,7 +276,14 @@ impl<'a> FindingOutput<'a> {
         }
     }
 
-    pub(super) fn found(&mut self, finding: Finding) {
+    pub(super) fn found(&mut self, mut finding: Finding) {
+        let Place { line, element, .. } = &mut finding.place;
+        if let (Some(line), Some(Element { kind: "message" | "item", number })) = (line, element)
+            && *line == self.lines.0
+            && let Some(of_element) = self.lines.1.get(*number - 1)
+        {
+            *line = *of_element;
+        }
         *match finding.level {
             Level::Error => &mut self.summary.errors,
             Level::Warning => &mut self.summary.warnings,

@@ -11,7 +11,7 @@ use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
 use super::records::{RecordItem, Records};
 use super::rules::finding;
-use super::scan::placed;
+use super::scan::{element_lines, placed};
 use super::seen::{SeenHistories, ShortRecord};
 use super::thread::LoggedThread;
 use memchr::{memchr_iter, memmem};
@@ -233,6 +233,7 @@ impl<'a> FileLog<'a> {
                 return self.found("LOG-JSON", self.at(line), error.reason());
             }
         };
+        self.output.lines = (line, element_lines(text, line));
         if let Some(api) = self.options.api {
             return self.of_api(api, value, line);
         }

@@ -1,7 +1,8 @@
-//! Finds the end of a JSON value by its brackets and quotes, piece by piece, much faster than by reading it; and the lines of its elements.
+//! Finds the end of a JSON value by its brackets and quotes, piece by piece, much faster than by reading it; and the lines of elements.
 
 use memchr::{memchr, memchr_iter, memchr2};
 use serde_json::value::RawValue;
+use threadspec_apis::form::members;
 
 /// How far a scan came.
 pub(super) enum ScanStep {
@@ -88,4 +89,31 @@ pub(super) fn placed<'t>(
         counted = start;
         (element, line)
     })
+}
+
+/// The lines in which the messages or items of a record begin that stands over several lines; none if it has more than one list of them.
+pub(super) fn element_lines(text: &str, first: usize) -> Vec<usize> {
+    const DEEPEST: usize = 3;
+    if !text.contains('\n') {
+        return Vec::new();
+    }
+    let mut lists = Vec::new();
+    find_lists(text, DEEPEST, &mut lists);
+    match &*lists {
+        [elements] => placed(text, first, elements).map(|(_, line)| line).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn find_lists<'t>(text: &'t str, depth: usize, found: &mut Vec<Vec<&'t RawValue>>) {
+    if text.starts_with('[') {
+        return found.extend(serde_json::from_str(text).ok());
+    }
+    for (name, value) in members(text).into_iter().flatten() {
+        let value = value.get();
+        let is_list = matches!(&*name, "messages" | "input" | "contents") && value.starts_with('[');
+        if is_list || (depth > 0 && value.starts_with('{')) {
+            find_lists(value, depth.saturating_sub(1), found);
+        }
+    }
 }

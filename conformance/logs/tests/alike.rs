@@ -78,6 +78,8 @@ fn one_conversation_has_lost_nothing() {
         &["u > c1.a", "u c1.a > c2.a", "u > c1.b", "u c1.a c2.a > a", "u c1.b > c2.b", "u c1.b c2.b > a"][..],
         // All ask before one goes on.
         &["u > c1.a", "u > c1.b", "u > c2.c", "u c1.b > a", "u c2.c > a", "u c1.a > a"],
+        // Both call the same, and something else is asked beside one.
+        &["u > c1.a", "u uTitle > a", "u > c1.b", "u c1.a > a", "u c1.b > a"],
         // Asked again, once or twice, and one of the answers was taken.
         &["u > c1.a", "u > c2.a", "u c1.a > a"],
         &["u > c1.a", "u > c2.a", "u c2.a > a"],

@@ -42,7 +42,7 @@ fn records_stand_in_any_layout() {
         (format!("{good}{bad}"), 1),
         (format!("\u{feff}[{good},\n{bad}]"), 2),
         (format!("{{\"requests\": [{good}, {bad}]}}"), 1),
-        (format!("{}\n{}", good.replace(", ", ",\n"), bad.replace(", ", ",\n")), 4),
+        (format!("{}\n{}", good.replace(", ", ",\n"), bad.replace(", ", ",\n")), 5),
         (format!("\u{1e}{good}\n\u{1e}{bad}\n"), 2),
         // More than is read at once.
         (format!("{}\n{good}{}\n{bad}", " ".repeat(1 << 19), " ".repeat(1 << 19)), 3),

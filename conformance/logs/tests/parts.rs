@@ -135,8 +135,33 @@ fn records_in_an_envelope_have_lines() {
     let line = 1 + pretty.lines().position(|line| line.contains("tool")).unwrap_or_default();
     let report = check_bytes(pretty.as_bytes(), &CheckOptions::default());
     let found: Vec<_> = report.findings.iter().map(|found| (found.rule, found.place.line)).collect();
-    let begin = pretty.lines().take(line).enumerate().filter(|(_, line)| *line == "    {").last().map(|(at, _)| at + 1);
+    let begin =
+        pretty.lines().take(line).enumerate().filter(|(_, line)| line.trim() == "{").last().map(|(at, _)| at + 1);
     assert_eq!(found, [("OAI-CHAT-ORPHAN", begin)], "{pretty}");
+}
+
+#[test]
+fn what_stands_over_several_lines_is_found_in_that_of_its_message() {
+    let messages = json!([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "Hi"}]);
+    let request = json!({"model": "gpt-4.1", "messages": messages});
+    let answer = json!({"choices": [{"message": {"role": "assistant", "content": "Yes"}}]});
+    for (record, before) in [
+        (request.clone(), "\n"),
+        (messages.clone(), ""),
+        (json!({"request": {"body": request}, "response": answer}), "{}\n\n"),
+    ] {
+        let log = before.to_owned() + &serde_json::to_string_pretty(&record).unwrap_or_default();
+        let found = check_bytes(log.as_bytes(), &CheckOptions::default()).findings;
+        let lines: Vec<&str> = log.lines().collect();
+        let at = found.first().and_then(|found| found.place.line).unwrap_or_default();
+        assert_eq!((found.len(), lines[at - 1].trim()), (1, "{"), "{log}");
+        assert!(lines[at].contains("tool") || lines[at + 1].contains("tool"), "{at}: {log}");
+    }
+    // With two lists it is not known whose message it is.
+    let two = json!({"request": request, "input": messages});
+    let log = serde_json::to_string_pretty(&two).unwrap_or_default();
+    let found = check_bytes(log.as_bytes(), &CheckOptions::default()).findings;
+    assert!(found.iter().all(|found| found.place.line == Some(1)), "{found:?}");
 }
 
 /// What is found in files one behind the other.

@@ -58,6 +58,9 @@ test("a finding leads to its line", { skip }, async () => {
   await page.click("text=Show line 2");
   const selected = await page.evaluate(() => document.getElementById("log").value.slice(document.getElementById("log").selectionStart, document.getElementById("log").selectionEnd));
   assert.equal(selected, JSON.stringify(JSON.parse(lost)));
+  // Of a request that stands over several lines it is that of the message.
+  await page.fill("#log", lost);
+  await page.click(`text=Show line ${lost.split("\n").lastIndexOf("  {") + 1}`);
   await close();
 });
 
