@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::iter::successors;
 use threadspec::oracle::{Api, SentThinking};
-use threadspec_apis::follow::{
-    self, Conversations, Lineage, Location, Loss, LossKind, Owner, SegmentText, StoredPiece,
-};
+use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, Owner, Segment, StoredPiece};
 
 /// How many requests that are the same may wait for their answers at the same time.
 const MOST_AT_ONCE: usize = 64;
@@ -164,13 +162,13 @@ impl Exchanges {
         let model = model_of(&body, model);
         let (mut lineage, mut pieces) = (Lineage::default(), Vec::new());
         if !is_stored {
-            let texts = follow::segment_texts(follow::segments(api, &body));
-            pieces = texts.iter().map(SegmentText::piece).collect();
-            lineage = self.conversations.push(self.count, (api, &model), texts);
+            let texts = follow::segments(api, &body);
+            pieces = texts.iter().map(Segment::piece).collect();
+            lineage = self.conversations.push(self.count, (api, &model), Vec::new(), texts);
             if !is_told {
                 // What goes on from it may tell that it is Anthropic's.
-                let texts = follow::segment_texts(follow::segments(Api::Anthropic, &body));
-                let other = self.conversations.push(self.count, (Api::Anthropic, &model), texts);
+                let texts = follow::segments(Api::Anthropic, &body);
+                let other = self.conversations.push(self.count, (Api::Anthropic, &model), Vec::new(), texts);
                 lineage = if lineage.parent.is_none() { Lineage { extended: 0, ..other } } else { lineage };
             }
             lineage = self.of_this_log(lineage, &pieces);
@@ -227,12 +225,11 @@ impl Exchanges {
         }
         self.count += 1;
         output.summary.judge("request", 1);
-        let new = follow::segment_texts(follow::segments(api, &body)).into_iter();
+        let new = follow::segments(api, &body).into_iter();
         let new = new.filter(|text| judged::is_of_element(&text.piece())).map(|text| text.behind(known.elements));
-        let mut texts: Vec<SegmentText> = known.pieces.iter().copied().map(SegmentText::from).collect();
-        texts.extend(new);
-        known.pieces.extend(texts[known.pieces.len()..].iter().map(SegmentText::piece));
-        let lineage = self.conversations.push(self.count, (api, &known.model), texts);
+        let (before, new) = (known.pieces.clone(), new.collect::<Vec<_>>());
+        known.pieces.extend(new.iter().map(Segment::piece));
+        let lineage = self.conversations.push(self.count, (api, &known.model), before, new);
         let lineage = self.of_this_log(lineage, &known.pieces);
         self.tell(Vec::new(), 0, &lineage, output);
         let made = calls_of(api, &body);

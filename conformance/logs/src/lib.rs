@@ -48,6 +48,7 @@
 //! | `check` | all of it in order |
 
 mod bodies;
+mod buffer;
 mod check;
 mod containers;
 mod conversation;

@@ -3,20 +3,19 @@
 //! The file is never held as a whole. A value is read into memory up to a size; of a larger one the elements of the lists that
 //! [`ENVELOPES`](super::forms::ENVELOPES) names are records, and the rest is passed over. What is broken is told with its place, and reading goes on behind it.
 
+use super::buffer::Buffer;
 use super::large::Large;
 use super::scan::{Scan, ScanStep};
 use memchr::{memchr, memchr_iter};
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// How much is read at once.
-const STEP: usize = 1 << 20;
-/// How much one read asks for.
-const PIECE: usize = 1 << 17;
+/// So many bytes that were passed are dropped at once.
+const STEP: usize = 1 << 18;
 /// So many bytes, or a whole line, tell what a file is.
 const HEAD: usize = 64;
 /// A larger value is read element by element, if it has any.
-const WINDOW: usize = 32 << 20;
+pub(super) const WINDOW: usize = 32 << 20;
 /// A record that is larger than this is not read.
 const LONGEST: usize = 256 << 20;
 
@@ -38,7 +37,7 @@ pub(super) enum RecordItem<'a> {
 /// Cuts a file into records.
 pub(super) struct Records<'a> {
     input: Box<dyn Read + 'a>,
-    buffer: Vec<u8>,
+    buffer: Buffer,
     /// Where the next item begins in the buffer, and in which line.
     start: usize,
     line: usize,
@@ -53,7 +52,7 @@ pub(super) struct Records<'a> {
 
 impl<'a> Records<'a> {
     pub(super) fn new(input: Box<dyn Read + 'a>) -> Self {
-        let (buffer, failed) = (Vec::new(), None);
+        let (buffer, failed) = (Buffer::default(), None);
         Self { input, buffer, start: 0, line: 1, has_ended: false, failed, by_line: false, large: None }
     }
 
@@ -85,29 +84,15 @@ impl<'a> Records<'a> {
             return false;
         }
         if self.start > STEP {
-            self.buffer.drain(..self.start);
+            self.buffer.drop_first(self.start);
             self.start = 0;
         }
-        let known = self.buffer.len();
-        if known > WINDOW && known + PIECE > self.buffer.capacity() {
-            // Grown by doubling, it would take twice what the longest record has.
-            self.buffer.reserve_exact(WINDOW);
-        }
-        // One read, not a whole step: what comes from somebody who is still writing is judged at once.
-        self.buffer.resize(known + PIECE, 0);
-        let read = loop {
-            match self.input.read(&mut self.buffer[known..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read,
-            }
-        };
-        let read = read.unwrap_or_else(|error| {
+        let read = self.buffer.read(&mut self.input).unwrap_or_else(|error| {
             self.failed = Some(error);
             0
         });
-        self.buffer.truncate(known + read);
         self.has_ended |= read == 0;
-        self.buffer.len() > known
+        read > 0
     }
 
     /// The byte so far behind the start, if the file has one.
@@ -477,6 +462,7 @@ enum FoundPart {
 
 #[cfg(test)]
 mod tests {
+    use super::super::buffer::PIECE;
     use super::*;
 
     #[test]

@@ -7,11 +7,12 @@
 //! However long a log is, the memory is bounded: only the last requests are kept, of each piece a hash, and the texts up to a number of
 //! bytes; of earlier requests there is one hash, by which a request that extends one of them is recognized.
 
-use super::segments::{Divergence, Location, Owner, Segment, difference};
+use super::segments::{Divergence, Location, Owner, difference};
 use serde_json::Value;
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
+use twox_hash::XxHash3_64;
 
 /// How many earlier requests are kept, and searched for one that a request continues without extending it.
 pub const REACH: usize = 500;
@@ -22,15 +23,20 @@ const MOST_WHOLE: usize = 1 << 16;
 /// How many bytes of texts are kept, to show what has changed.
 const MOST_TEXT: usize = 64 << 20;
 
-/// A segment as it is compared.
+/// A piece of what a model is shown.
 #[derive(Debug)]
-pub struct SegmentText {
+pub struct Segment {
     piece: StoredPiece,
-    /// Nothing if an earlier request had the piece, too.
-    text: Option<String>,
+    /// What the model is shown, as JSON: the same for what is the same to a model.
+    pub(super) text: String,
 }
 
-impl SegmentText {
+impl Segment {
+    pub(super) fn new(place: Location, role: Owner, text: String) -> Self {
+        let hash = XxHash3_64::oneshot(text.as_bytes());
+        Self { piece: StoredPiece { hash, length: text.len(), place, role }, text }
+    }
+
     /// What is kept of it.
     pub fn piece(&self) -> StoredPiece {
         self.piece
@@ -45,22 +51,6 @@ impl SegmentText {
         }
         self
     }
-}
-
-impl From<StoredPiece> for SegmentText {
-    /// A piece that an earlier request had, too.
-    fn from(piece: StoredPiece) -> Self {
-        Self { piece, text: None }
-    }
-}
-
-/// The segments of a request as they are compared.
-pub fn segment_texts(segments: Vec<Segment>) -> Vec<SegmentText> {
-    let text = |Segment { place, role, value }: Segment| {
-        let text = value.to_string();
-        SegmentText { piece: StoredPiece { hash: hash(&text), length: text.len(), place, role }, text: Some(text) }
-    };
-    segments.into_iter().map(text).collect()
 }
 
 /// A piece of a request. Its text is kept once for all requests.
@@ -81,6 +71,11 @@ impl StoredPiece {
     /// Whose it is.
     pub fn role(&self) -> Owner {
         self.role
+    }
+
+    /// How many bytes its text has.
+    pub fn length(&self) -> usize {
+        self.length
     }
 
     /// A hash of its text.
@@ -165,12 +160,12 @@ pub struct Conversations {
 }
 
 impl Conversations {
-    /// Adds the next request. What its cache depends on beside its pieces, such as the model, is in `key`.
-    pub fn push(&mut self, number: usize, key: impl Hash, texts: Vec<SegmentText>) -> Lineage {
-        let key = hash(&key);
-        let mut pieces = Vec::with_capacity(texts.len());
-        for SegmentText { piece, text } in texts {
-            if let (Some(text), Entry::Vacant(vacant)) = (text, self.texts.entry(piece.hash)) {
+    /// Adds the next request: the pieces that an earlier one had, all of them at its beginning, and those that may be new.
+    /// What its cache depends on beside its pieces, such as the model, is in `key`.
+    pub fn push(&mut self, number: usize, key: impl Hash, known: Vec<StoredPiece>, new: Vec<Segment>) -> Lineage {
+        let (key, mut pieces) = (hash(&key), known);
+        for Segment { piece, text } in new {
+            if let Entry::Vacant(vacant) = self.texts.entry(piece.hash) {
                 self.text_bytes += text.len();
                 self.text_order.push_back(piece.hash);
                 vacant.insert(text);
@@ -365,7 +360,7 @@ mod tests {
                     b'a'..=b'c' | b'A' => (Location::Message(position), Owner::Model),
                     _ => (Location::Message(position), Owner::Other),
                 };
-                Segment { place, role, value: json!(word) }
+                Segment::new(place, role, json!(word).to_string())
             })
             .collect()
     }
@@ -376,7 +371,7 @@ mod tests {
         let requests = requests.iter().enumerate();
         requests
             .map(|(number, request)| {
-                let relation = conversations.push(number, "model", segment_texts(segments(request)));
+                let relation = conversations.push(number, "model", Vec::new(), segments(request));
                 (relation.parent, relation.loss.map(|loss| loss.place))
             })
             .collect()
@@ -432,7 +427,7 @@ mod tests {
     fn only_the_last_requests_are_kept() {
         let mut conversations = Conversations::default();
         let mut push = |number: usize, request: &str| {
-            let relation = conversations.push(number, (), segment_texts(segments(request)));
+            let relation = conversations.push(number, (), Vec::new(), segments(request));
             (relation.parent, conversations.requests.len(), conversations.texts.len())
         };
         assert_eq!(push(0, "s u1 a1 t1"), (None, 1, 4));
@@ -454,8 +449,7 @@ mod tests {
             (REACH, "s u2 a1 T1 a2 t2", false),
         ] {
             let mut conversations = Conversations::default();
-            let mut push =
-                |number: usize, request: &str| conversations.push(number, (), segment_texts(segments(request)));
+            let mut push = |number: usize, request: &str| conversations.push(number, (), Vec::new(), segments(request));
             push(0, "s u1 a1 t1");
             for number in 1..=between {
                 assert!(!push(number, &format!("s v{number}")).is_out_of_reach);
@@ -468,7 +462,7 @@ mod tests {
     fn only_so_many_bytes_of_texts_are_kept() {
         let mut conversations = Conversations::default();
         let mut push = |number: usize, words: &[&str]| {
-            let lineage = conversations.push(number, (), segment_texts(segments(&words.join(" "))));
+            let lineage = conversations.push(number, (), Vec::new(), segments(&words.join(" ")));
             (lineage.loss, conversations.text_bytes)
         };
         let long = "x".repeat(MOST_TEXT / 2);
@@ -488,7 +482,7 @@ mod tests {
             let relations: Vec<Lineage> = requests
                 .iter()
                 .enumerate()
-                .map(|(number, request)| conversations.push(number, (), segment_texts(segments(request))))
+                .map(|(number, request)| conversations.push(number, (), Vec::new(), segments(request)))
                 .collect();
             relations.into_iter().next_back().and_then(|relation| relation.loss).map(|loss| loss.how)
         };

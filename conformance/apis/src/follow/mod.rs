@@ -3,13 +3,13 @@
 //! ```
 //! use serde_json::json;
 //! use threadspec::oracle::Api;
-//! use threadspec_apis::follow::{Conversations, segment_texts, segments};
+//! use threadspec_apis::follow::{Conversations, segments};
 //!
 //! let (asked, said) = (json!({"role": "user", "content": "Hi"}), json!({"role": "assistant", "content": "Yes?"}));
 //! let mut conversations = Conversations::default();
 //! for (number, messages) in [json!([asked]), json!([asked, said, asked])].into_iter().enumerate() {
-//!     let pieces = segment_texts(segments(Api::Anthropic, &json!({"messages": messages})));
-//!     let lineage = conversations.push(number, "claude-sonnet-5", pieces);
+//!     let pieces = segments(Api::Anthropic, &json!({"messages": messages}));
+//!     let lineage = conversations.push(number, "claude-sonnet-5", Vec::new(), pieces);
 //!     assert_eq!((lineage.parent, lineage.loss), (number.checked_sub(1), None));
 //! }
 //! ```
@@ -17,5 +17,5 @@
 mod cache;
 mod segments;
 
-pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, SegmentText, StoredPiece, hash, segment_texts};
-pub use segments::{Divergence, Location, Owner, Segment, difference, segments};
+pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, Segment, StoredPiece, hash};
+pub use segments::{Divergence, Location, Owner, difference, segments};

@@ -4,8 +4,10 @@
 //! text or a list with that text alone, members that are null, ids and states of items, and reasoning, which the APIs drop
 //! and take back by rules of their own.
 
-use serde_json::{Map, Value, json};
-use std::fmt;
+use super::cache::Segment;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::{fmt, slice};
 use threadspec::oracle::Api;
 use threadspec_judge::text::{beginning, common_beginning};
 
@@ -44,54 +46,38 @@ pub enum Owner {
     Other,
 }
 
-/// A piece of what a model is shown.
-#[derive(Debug)]
-pub struct Segment {
-    /// Where it stands.
-    pub place: Location,
-    /// Whose it is.
-    pub role: Owner,
-    /// What the model is shown.
-    pub value: Value,
-}
-
 /// The pieces of a request's body.
 pub fn segments(api: Api, body: &Value) -> Vec<Segment> {
     let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
     let mut found = Vec::new();
     for (position, tool) in list("tools") {
-        let mut tool = tool.clone();
-        if let Some(members) = tool.as_object_mut() {
-            members.shift_remove("cache_control");
-        }
-        found.push(Segment { place: Location::Tool(position), role: Owner::Setting, value: tool });
+        found.push(Segment::new(Location::Tool(position), Owner::Setting, Shown::Tool(tool).to_text()));
     }
     let system = if api == Api::OpenAiResponses { &body["instructions"] } else { &body["system"] };
     for block in blocks(system) {
-        found.push(Segment { place: Location::System, role: Owner::Setting, value: block });
+        found.push(Segment::new(Location::System, Owner::Setting, Shown::Block(block).to_text()));
     }
     if api == Api::OpenAiResponses {
-        if let Some(text) = body["input"].as_str() {
-            let value = message(&json!({"role": "user", "content": text}));
-            found.push(Segment { place: Location::Item(0), role: Owner::Other, value });
+        if body["input"].is_string() {
+            found.push(Segment::new(Location::Item(0), Owner::Other, Shown::Asked(&body["input"]).to_text()));
         }
         for (position, item) in list("input").filter(|(_, item)| item["type"] != "reasoning") {
             let kind = item["type"].as_str().unwrap_or_default();
             let is_call = kind.ends_with("_call");
             let role = if is_call { Owner::Model } else { role_of(item) };
-            found.push(Segment { place: Location::Item(position), role, value: message(item) });
+            found.push(Segment::new(Location::Item(position), role, Shown::Message(item).to_text()));
         }
         return found;
     }
     for (position, item) in list("messages") {
         let (place, role) = (Location::Message(position), role_of(item));
         if api == Api::OpenAiChat {
-            found.push(Segment { place, role, value: message(item) });
+            found.push(Segment::new(place, role, Shown::Message(item).to_text()));
             continue;
         }
         // Neighbours of one role are one turn, so that it does not matter which message a block stands in.
         for block in blocks(&item["content"]) {
-            found.push(Segment { place, role, value: json!({"role": item["role"], "content": block}) });
+            found.push(Segment::new(place, role, Shown::BlockOf(&item["role"], block).to_text()));
         }
     }
     found
@@ -122,77 +108,129 @@ const SILENT: [&str; 13] = [
     "provider_specific_fields",
 ];
 
-fn message(message: &Value) -> Value {
-    let Some(members) = message.as_object() else { return message.clone() };
-    let mut kept = Map::new();
-    for (name, value) in members {
-        // The item's own id, which is not shown; that of a call is `call_id`, or stands in `tool_calls`.
-        if value.is_null() || SILENT.contains(&&**name) || name == "id" || (name == "type" && value == "message") {
-            continue;
-        }
-        match name.as_str() {
-            "content" => {
-                let blocks = blocks(value);
-                if !blocks.is_empty() {
-                    kept.insert(name.clone(), blocks.into());
-                }
-            }
-            "tool_calls" => {
-                let calls: Vec<Value> = value.as_array().into_iter().flatten().map(sorted).collect();
-                if !calls.is_empty() {
-                    kept.insert(name.clone(), calls.into());
-                }
-            }
-            _ => drop(kept.insert(name.clone(), value.clone())),
-        }
-    }
-    kept.sort_keys();
-    kept.into()
+/// A part of a body, of which only what a model is shown is written. Nothing is copied: of a long log most of the time would go into that.
+#[derive(Clone, Copy, Debug)]
+enum Shown<'b> {
+    /// The declaration of a tool.
+    Tool(&'b Value),
+    /// A message, or an item.
+    Message(&'b Value),
+    /// A text that is the message of a user.
+    Asked(&'b Value),
+    /// A block of a content.
+    Block(&'b Value),
+    /// A block in a message of this role.
+    BlockOf(&'b Value, &'b Value),
+    /// A content as a list of blocks.
+    Blocks(&'b Value),
+    /// Objects of the API with their members sorted.
+    Objects(&'b [Value]),
+    /// An object of the API with its members sorted; the data in it stays as it is.
+    Object(&'b Value),
+    /// The same, which names more of its members.
+    Function(&'b Map<String, Value>),
+    Text(&'b str),
+    /// Data, as it is.
+    Data(&'b Value),
 }
 
-/// A content as a list of blocks.
-fn blocks(content: &Value) -> Vec<Value> {
-    let blocks: Vec<&Value> = match content {
-        Value::Null => Vec::new(),
-        Value::String(text) if text.is_empty() => Vec::new(),
-        Value::Array(blocks) => blocks.iter().collect(),
-        other => vec![other],
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (object, is_message) = match *self {
+            Self::Text(text) => return serializer.serialize_str(text),
+            Self::Data(value) => return value.serialize(serializer),
+            Self::Asked(text) => {
+                let members = [("content", Self::Blocks(text)), ("role", Self::Text("user"))];
+                return serializer.collect_map(members);
+            }
+            Self::BlockOf(role, block) => {
+                let members = [("role", Self::Data(role)), ("content", Self::Block(block))];
+                return serializer.collect_map(members);
+            }
+            Self::Blocks(content) => return serializer.collect_seq(blocks(content).map(Self::Block)),
+            Self::Objects(objects) => return serializer.collect_seq(objects.iter().map(Self::Object)),
+            Self::Function(members) => {
+                let members = members.iter().map(|(name, value)| (&**name, Self::Data(value)));
+                return serializer.collect_map(in_order(members));
+            }
+            Self::Tool(tool) => {
+                let Some(members) = tool.as_object() else { return tool.serialize(serializer) };
+                let shown = members.iter().filter(|(name, _)| *name != "cache_control");
+                return serializer.collect_map(shown);
+            }
+            Self::Block(Value::String(text)) => {
+                let members = [("text", Self::Text(text)), ("type", Self::Text("text"))];
+                return serializer.collect_map(members);
+            }
+            Self::Block(object) | Self::Object(object) => (object, false),
+            Self::Message(object) => (object, true),
+        };
+        let Some(members) = object.as_object() else { return object.serialize(serializer) };
+        let shown = members.iter().filter_map(|(name, value)| {
+            let shown = if is_message { of_message(name, value) } else { self.of_object(name, value) };
+            Some((&**name, shown?))
+        });
+        serializer.collect_map(in_order(shown))
+    }
+}
+
+impl<'b> Shown<'b> {
+    fn to_text(self) -> String {
+        // All names of members are texts, without which nothing can go wrong.
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+
+    /// What is shown of a member of a block, or of another object.
+    fn of_object(&self, name: &str, value: &'b Value) -> Option<Self> {
+        if value.is_null() || SILENT.contains(&name) || (name == "is_error" && *value == false) {
+            return None;
+        }
+        if let Self::Block(block) = self {
+            match (name, value.as_str()) {
+                ("type", Some("input_text" | "output_text")) => return Some(Self::Text("text")),
+                ("content", _) if block["type"] == "tool_result" => return shown_blocks(value),
+                _ => {}
+            }
+        }
+        Some(match value {
+            Value::Object(members) if name == "function" => Self::Function(members),
+            _ => Self::Data(value),
+        })
+    }
+}
+
+/// What is shown of a member of a message, or of an item.
+fn of_message<'b>(name: &str, value: &'b Value) -> Option<Shown<'b>> {
+    // The item's own id is not shown; that of a call is `call_id`, or stands in `tool_calls`.
+    if value.is_null() || SILENT.contains(&name) || name == "id" || (name == "type" && value == "message") {
+        return None;
+    }
+    match name {
+        "content" => shown_blocks(value),
+        "tool_calls" => value.as_array().filter(|calls| !calls.is_empty()).map(|calls| Shown::Objects(calls)),
+        _ => Some(Shown::Data(value)),
+    }
+}
+
+fn shown_blocks(content: &Value) -> Option<Shown<'_>> {
+    blocks(content).next().map(|_| Shown::Blocks(content))
+}
+
+fn in_order<'b>(members: impl Iterator<Item = (&'b str, Shown<'b>)>) -> Vec<(&'b str, Shown<'b>)> {
+    let mut members: Vec<_> = members.collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    members
+}
+
+/// The blocks of a content, without thoughts.
+fn blocks(content: &Value) -> impl Iterator<Item = &Value> {
+    let blocks = match content {
+        Value::Null => &[],
+        Value::String(text) if text.is_empty() => &[],
+        Value::Array(blocks) => &**blocks,
+        other => slice::from_ref(other),
     };
-    let is_thought = |block: &Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
-    blocks.into_iter().filter(|block| !is_thought(block)).map(block).collect()
-}
-
-fn block(block: &Value) -> Value {
-    match block {
-        Value::String(text) => json!({"text": text, "type": "text"}),
-        Value::Object(_) => {
-            let mut block = sorted(block);
-            if matches!(block["type"].as_str(), Some("input_text" | "output_text")) {
-                block["type"] = "text".into();
-            }
-            if block["type"] == "tool_result" {
-                block["content"] = blocks(&block["content"]).into();
-            }
-            block
-        }
-        other => other.clone(),
-    }
-}
-
-/// An object of the API with its members sorted; the data in it stays as it is.
-fn sorted(object: &Value) -> Value {
-    let Some(members) = object.as_object() else { return object.clone() };
-    let says = |(name, value): &(&String, &Value)| {
-        let is_silent = SILENT.contains(&&***name) || (*name == "is_error" && **value == false);
-        !is_silent && !value.is_null()
-    };
-    let mut kept: Map<String, Value> =
-        members.iter().filter(says).map(|(name, value)| (name.clone(), value.clone())).collect();
-    if let Some(function) = kept.get_mut("function").and_then(Value::as_object_mut) {
-        function.sort_keys();
-    }
-    kept.sort_keys();
-    kept.into()
+    blocks.iter().filter(|block| !matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking")))
 }
 
 /// Where two pieces begin to differ: the path, the byte, and what stands there.
@@ -258,9 +296,10 @@ fn at_byte(path: String, before: &str, now: &str) -> Divergence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
-    fn values(api: Api, body: &Value) -> Vec<Value> {
-        segments(api, body).into_iter().map(|segment| segment.value).collect()
+    fn texts(api: Api, body: &Value) -> Vec<String> {
+        segments(api, body).into_iter().map(|segment| segment.text).collect()
     }
 
     #[test]
@@ -300,7 +339,7 @@ mod tests {
                 json!({"input": [{"type": "function_call", "call_id": "a", "name": "t", "arguments": "{}"}]}),
             ),
         ] {
-            assert_eq!(values(api, &one), values(api, &other));
+            assert_eq!(texts(api, &one), texts(api, &other));
         }
     }
 

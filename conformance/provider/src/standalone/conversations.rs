@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use threadspec_apis::ApiRequest;
-use threadspec_apis::follow::{Conversations as Lineages, Lineage, Loss, segment_texts, segments};
+use threadspec_apis::follow::{Conversations as Lineages, Lineage, Loss, segments};
 use threadspec_judge::protocol::Speaker;
 
 /// How many requests and how many said ids are remembered. Older ones can no longer be told to go on.
@@ -76,7 +76,7 @@ impl Following {
             Lineage::default()
         } else {
             let key = (request.api, &request.model);
-            self.lineages.push(number, key, segment_texts(segments(request.api, body)))
+            self.lineages.push(number, key, Vec::new(), segments(request.api, body))
         };
         let by_lineage = lineage.parent.and_then(|parent| self.of_request.map.get(&parent).copied());
         let is_answered = request.messages.iter().any(|message| message.speaker == Speaker::Ai);
