@@ -31,6 +31,7 @@
 //! | `scan` | where a JSON value ends |
 //! | `large` | which lists are read of a value that is too large to be held |
 //! | `records` | JSON values and recorded streams, one after the other, however large the file is |
+//! | `buffer` | the bytes of a file that are in memory |
 //! | `forms` | what a record holds: requests, answers, histories, turns; a new form is one function and one row there |
 //! | `thread` | a conversation in the neutral form: which call each result answers |
 //! | `bodies` | one request or history: the rules of its API |

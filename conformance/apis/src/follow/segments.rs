@@ -51,33 +51,33 @@ pub fn segments(api: Api, body: &Value) -> Vec<Segment> {
     let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
     let mut found = Vec::new();
     for (position, tool) in list("tools") {
-        found.push(Segment::new(Location::Tool(position), Owner::Setting, Shown::Tool(tool).to_text()));
+        found.push(Segment::new(Location::Tool(position), Owner::Setting, ShownPart::Tool(tool).to_text()));
     }
     let system = if api == Api::OpenAiResponses { &body["instructions"] } else { &body["system"] };
     for block in blocks(system) {
-        found.push(Segment::new(Location::System, Owner::Setting, Shown::Block(block).to_text()));
+        found.push(Segment::new(Location::System, Owner::Setting, ShownPart::Block(block).to_text()));
     }
     if api == Api::OpenAiResponses {
         if body["input"].is_string() {
-            found.push(Segment::new(Location::Item(0), Owner::Other, Shown::Asked(&body["input"]).to_text()));
+            found.push(Segment::new(Location::Item(0), Owner::Other, ShownPart::Asked(&body["input"]).to_text()));
         }
         for (position, item) in list("input").filter(|(_, item)| item["type"] != "reasoning") {
             let kind = item["type"].as_str().unwrap_or_default();
             let is_call = kind.ends_with("_call");
             let role = if is_call { Owner::Model } else { role_of(item) };
-            found.push(Segment::new(Location::Item(position), role, Shown::Message(item).to_text()));
+            found.push(Segment::new(Location::Item(position), role, ShownPart::Message(item).to_text()));
         }
         return found;
     }
     for (position, item) in list("messages") {
         let (place, role) = (Location::Message(position), role_of(item));
         if api == Api::OpenAiChat {
-            found.push(Segment::new(place, role, Shown::Message(item).to_text()));
+            found.push(Segment::new(place, role, ShownPart::Message(item).to_text()));
             continue;
         }
         // Neighbours of one role are one turn, so that it does not matter which message a block stands in.
         for block in blocks(&item["content"]) {
-            found.push(Segment::new(place, role, Shown::BlockOf(&item["role"], block).to_text()));
+            found.push(Segment::new(place, role, ShownPart::BlockOf(&item["role"], block).to_text()));
         }
     }
     found
@@ -110,7 +110,7 @@ const SILENT: [&str; 13] = [
 
 /// A part of a body, of which only what a model is shown is written. Nothing is copied: of a long log most of the time would go into that.
 #[derive(Clone, Copy, Debug)]
-enum Shown<'b> {
+enum ShownPart<'b> {
     /// The declaration of a tool.
     Tool(&'b Value),
     /// A message, or an item.
@@ -134,7 +134,7 @@ enum Shown<'b> {
     Data(&'b Value),
 }
 
-impl Serialize for Shown<'_> {
+impl Serialize for ShownPart<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (object, is_message) = match *self {
             Self::Text(text) => return serializer.serialize_str(text),
@@ -174,7 +174,7 @@ impl Serialize for Shown<'_> {
     }
 }
 
-impl<'b> Shown<'b> {
+impl<'b> ShownPart<'b> {
     fn to_text(self) -> String {
         // All names of members are texts, without which nothing can go wrong.
         serde_json::to_string(&self).unwrap_or_default()
@@ -200,23 +200,23 @@ impl<'b> Shown<'b> {
 }
 
 /// What is shown of a member of a message, or of an item.
-fn of_message<'b>(name: &str, value: &'b Value) -> Option<Shown<'b>> {
+fn of_message<'b>(name: &str, value: &'b Value) -> Option<ShownPart<'b>> {
     // The item's own id is not shown; that of a call is `call_id`, or stands in `tool_calls`.
     if value.is_null() || SILENT.contains(&name) || name == "id" || (name == "type" && value == "message") {
         return None;
     }
     match name {
         "content" => shown_blocks(value),
-        "tool_calls" => value.as_array().filter(|calls| !calls.is_empty()).map(|calls| Shown::Objects(calls)),
-        _ => Some(Shown::Data(value)),
+        "tool_calls" => value.as_array().filter(|calls| !calls.is_empty()).map(|calls| ShownPart::Objects(calls)),
+        _ => Some(ShownPart::Data(value)),
     }
 }
 
-fn shown_blocks(content: &Value) -> Option<Shown<'_>> {
-    blocks(content).next().map(|_| Shown::Blocks(content))
+fn shown_blocks(content: &Value) -> Option<ShownPart<'_>> {
+    blocks(content).next().map(|_| ShownPart::Blocks(content))
 }
 
-fn in_order<'b>(members: impl Iterator<Item = (&'b str, Shown<'b>)>) -> Vec<(&'b str, Shown<'b>)> {
+fn in_order<'b>(members: impl Iterator<Item = (&'b str, ShownPart<'b>)>) -> Vec<(&'b str, ShownPart<'b>)> {
     let mut members: Vec<_> = members.collect();
     members.sort_unstable_by_key(|(name, _)| *name);
     members

@@ -53,7 +53,8 @@ pub(super) fn broken<'a>(cases: &[&'a Case]) -> Result<Vec<(&'a Case, Between, J
 }
 
 /// Tries every `step`-th bug and reading wherever it shows; where the cases of its clauses must suffice, in one of these places, by turns.
-/// Of the cases of agents, each trial gets some, by turns; with every case, all.
+/// Of the cases of agents, each trial gets some, by turns; with every case, those of all places together are all: the agent's part is the
+/// same in each place.
 pub(super) fn trials<'a>(
     corpus: &Corpus,
     (cases, of_agents): (&[&'a Case], &[&'a Case]),
@@ -62,16 +63,19 @@ pub(super) fn trials<'a>(
 ) -> Vec<Trial<'a>> {
     let places = planted().enumerate().step_by(step).flat_map(|(turn, (planted, on_gateway))| {
         let all: Vec<Between> = on_gateway.places.each().collect();
-        let chosen = if selection == Selection::EveryCase { all } else { vec![all[turn % all.len()]] };
-        chosen.into_iter().map(move |between| (turn, planted, on_gateway, between))
+        let number = all.len();
+        let (chosen, first, every) = match selection {
+            Selection::EveryCase => (all, 0, number),
+            Selection::OwnClauses => (vec![all[turn % number]], turn % EVERY, EVERY),
+        };
+        chosen.into_iter().enumerate().map(move |(place, between)| (planted, on_gateway, between, first + place, every))
     });
-    let places: Vec<(usize, &Planted, OnGateway, Between)> = places.collect();
+    let places: Vec<(&Planted, OnGateway, Between, usize, usize)> = places.collect();
     let tried = places.into_par_iter();
     tried
-        .map(|(turn, planted, on_gateway, at)| {
+        .map(|(planted, on_gateway, at, first, every)| {
             let mut trial = trial(planted, on_gateway.neglects, at, cases, corpus, selection);
-            let every = if selection == Selection::EveryCase { 1 } else { EVERY };
-            let agents = of_agents.iter().copied().skip(turn % every).step_by(every);
+            let agents = of_agents.iter().copied().skip(first).step_by(every);
             put_agents(&mut trial, planted, on_gateway.neglects, at, agents);
             trial
         })
