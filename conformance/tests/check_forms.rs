@@ -332,3 +332,40 @@ fn findings_of_parts_are_those_of_the_whole() -> io::Result<()> {
     assert_eq!((Value::from(files), Value::from(found)), (whole["files"].clone(), whole["findings"].clone()));
     Ok(())
 }
+
+#[test]
+fn a_conversation_with_a_file_for_each_message_is_read_as_one() -> io::Result<()> {
+    let strands = Path::new(env!("CARGO_MANIFEST_DIR")).join("logs/tests/forms/strands");
+    let expected: Value = serde_json::from_slice(&fs::read(strands.join("expected.json"))?)?;
+    for (log, planted) in expected.as_object().into_iter().flatten() {
+        let found = findings(&strands, &[log])?;
+        let told: Vec<&str> =
+            found["findings"].as_array().into_iter().flatten().filter_map(|one| one["rule"].as_str()).collect();
+        assert_eq!(
+            (&found["exitCode"], told.len()),
+            (&json!(1), planted["rules"].as_array().map_or(0, Vec::len)),
+            "{log}: {found}"
+        );
+        assert!(told.iter().all(|rule| ["LOG-ANSWERED", "LOG-ORPHAN", "LOG-ONCE"].contains(rule)), "{log}: {told:?}");
+    }
+    let clean = findings(&strands, &["clean"])?;
+    assert_eq!((&clean["exitCode"], &clean["findings"]), (&json!(0), &json!([])));
+    // Where the call stands is said, whichever file is at fault.
+    let (_, said) = check(&strands, &["fault-unanswered"])?;
+    assert!(said.contains("message_1.json, message 2: the call"), "{said}");
+
+    // Another conversation in files of like names, and one that ends with a call.
+    let folder = tempfile::tempdir()?;
+    let write = |file: &str, number: usize, role: &str, content: Value| {
+        let message = json!({"message": {"role": role, "content": [content]}, "message_id": number});
+        fs::write(folder.path().join(file), message.to_string())
+    };
+    write("1.json", 0, "user", json!({"text": "Hi"}))?;
+    write("2.json", 1, "assistant", json!({"toolUse": {"toolUseId": "a", "name": "t", "input": {}}}))?;
+    write("3.json", 0, "user", json!({"text": "Hi"}))?;
+    write("4.json", 1, "assistant", json!({"text": "Hi!"}))?;
+    let found = findings(folder.path(), &["."])?;
+    let levels: Vec<&Value> = found["findings"].as_array().into_iter().flatten().map(|one| &one["level"]).collect();
+    assert_eq!(levels, ["note"], "{found}");
+    Ok(())
+}

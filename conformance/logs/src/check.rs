@@ -10,6 +10,7 @@ use super::options::CheckOptions;
 use super::records::Records;
 use super::rules::finding;
 use super::seen::SeenHistories;
+use super::thread::NumberedThreads;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -68,17 +69,28 @@ pub struct LogFiles {
     options: CheckOptions,
     exchanges: Exchanges,
     seen: SeenHistories,
+    numbered: NumberedThreads,
 }
 
 impl LogFiles {
     /// Those that come with [`check`](Self::check).
     pub fn new(options: &CheckOptions) -> Self {
-        Self { options: *options, exchanges: Exchanges::new(options.api), seen: SeenHistories::default() }
+        Self {
+            options: *options,
+            exchanges: Exchanges::new(options.api),
+            seen: SeenHistories::default(),
+            numbered: NumberedThreads::default(),
+        }
     }
 
-    fn begin<'a>(&'a mut self, name: &str, sink: &'a mut dyn Sink) -> FileLog<'a> {
+    /// Says whether another file of the log comes behind the next one, so that what is open at its end may go on there.
+    pub fn expect_more(&mut self, has_more: bool) {
+        self.numbered.has_more = has_more;
+    }
+
+    fn begin<'a>(&'a mut self, name: &'a str, sink: &'a mut dyn Sink) -> FileLog<'a> {
         self.exchanges.begin_file(name);
-        FileLog::new(self.options, &mut self.exchanges, &mut self.seen, sink)
+        FileLog::new(self.options, (name, &mut self.numbered), &mut self.exchanges, &mut self.seen, sink)
     }
 
     /// As [`check`](check()), for the next file.

@@ -13,7 +13,7 @@ use super::records::{RecordItem, Records};
 use super::rules::finding;
 use super::scan::{element_lines, placed};
 use super::seen::{SeenHistories, ShortRecord};
-use super::thread::LoggedThread;
+use super::thread::{LoggedThread, NumberedThreads};
 use memchr::{memchr_iter, memmem};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -37,6 +37,9 @@ pub(super) struct FileLog<'a> {
     /// The form of the last record, if that was one request and nothing else.
     request_form: Option<&'static str>,
     events: EventLog,
+    /// The name of the file.
+    name: &'a str,
+    numbered: &'a mut NumberedThreads,
     /// Conversations that are logged turn by turn.
     threads: BTreeMap<String, LoggedThread>,
     /// Conversations that are logged as a whole, again and again: a hash of each message.
@@ -67,6 +70,7 @@ impl<'a> FileLog<'a> {
     /// A file behind those of which something is known.
     pub(super) fn new(
         options: CheckOptions,
+        (name, numbered): (&'a str, &'a mut NumberedThreads),
         exchanges: &'a mut Exchanges,
         seen: &'a mut SeenHistories,
         sink: &'a mut dyn Sink,
@@ -78,6 +82,8 @@ impl<'a> FileLog<'a> {
             seen,
             request_form: None,
             events: EventLog::new(options.profile),
+            name,
+            numbered,
             threads: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             exports: ExportOrder::default(),
@@ -272,7 +278,7 @@ impl<'a> FileLog<'a> {
         }
         let exchange = match read_json(text) {
             Ok(Value::Array(elements)) if *is_list => seen.judged.again(elements),
-            Ok(record) if !*is_list => one_request(&record, text, seen.form),
+            Ok(record) if !*is_list => forms::one_request(&record, text, seen.form),
             _ => None,
         };
         let is_right = exchange.is_some_and(|exchange| {
@@ -389,6 +395,7 @@ impl<'a> FileLog<'a> {
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
             RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
+            RecordPiece::Numbered { number, turns } => self.numbered(number, turns, place),
             RecordPiece::MessagePart { key, message, part } => {
                 if self.partial.get(&key).is_some_and(|(last, ..)| *last != message) {
                     self.end_message(&key);
@@ -431,6 +438,26 @@ impl<'a> FileLog<'a> {
         self.turns(self.in_folder(key), turns.into_iter().skip(length).collect(), place);
     }
 
+    /// The message of this number, which may follow the one of another file.
+    fn numbered(&mut self, number: u64, turns: Vec<LoggedTurn>, place: &Place) {
+        let key = self.folder.clone();
+        let mut thread = match self.numbered.last.remove(&key) {
+            Some((last, thread)) if number.checked_sub(1) == Some(last) => thread,
+            known => {
+                if let Some((_, mut thread)) = known {
+                    self.end_thread(&mut thread);
+                }
+                LoggedThread::from_the_middle()
+            }
+        };
+        self.say(&key, &mut thread, turns, place);
+        self.numbered.last.insert(key, (number, thread));
+    }
+
+    fn end_thread(&mut self, thread: &mut LoggedThread) {
+        thread.conclude(true).into_iter().for_each(|found| self.output.found(found));
+    }
+
     /// All parts of the last message of a conversation have come.
     fn end_message(&mut self, key: &str) {
         if let Some((_, parts, place)) = self.partial.remove(key) {
@@ -445,8 +472,13 @@ impl<'a> FileLog<'a> {
 
     /// The next messages of a conversation.
     fn turns(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
-        let conversation = (!key.is_empty()).then(|| key.clone());
-        let thread = self.threads.entry(key).or_insert_with(LoggedThread::from_the_middle);
+        let mut thread = self.threads.remove(&key).unwrap_or_else(LoggedThread::from_the_middle);
+        self.say(&key, &mut thread, turns, place);
+        self.threads.insert(key, thread);
+    }
+
+    fn say(&mut self, key: &str, thread: &mut LoggedThread, turns: Vec<LoggedTurn>, place: &Place) {
+        let conversation = (!key.is_empty()).then(|| key.to_owned());
         self.output.summary.judge("message", turns.len());
         for LoggedTurn { message, path } in turns {
             let element = Some(Element { kind: "message", number: thread.length + 1 });
@@ -485,26 +517,20 @@ impl<'a> FileLog<'a> {
         for key in self.partial.keys().cloned().collect::<Vec<_>>() {
             self.end_message(&key);
         }
-        for thread in self.threads.values_mut() {
-            thread.conclude(true).into_iter().for_each(|found| self.output.found(found));
+        if self.numbered.has_more {
+            self.numbered.last.values_mut().for_each(|(_, thread)| thread.leave(self.name));
+        } else {
+            for (_, mut thread) in mem::take(&mut self.numbered.last).into_values() {
+                self.end_thread(&mut thread);
+            }
+        }
+        for mut thread in mem::take(&mut self.threads).into_values() {
+            self.end_thread(&mut thread);
         }
         self.events.conclude(&mut self.output);
         self.exchanges.conclude(&mut self.output);
         self.tell_broken();
         self.output.summary.skipped = mem::take(&mut self.skipped);
-    }
-}
-
-/// What a record holds, if that is one exchange of this form and nothing else.
-fn one_request(record: &Value, text: &str, form: &str) -> Option<LoggedExchange> {
-    let is_event = memmem::find(text.as_bytes(), b"\"iteration\"").is_some();
-    if !record.is_object() || is_event || forms::opened(record).iter().any(|(_, element)| element.is_object()) {
-        return None;
-    }
-    let (read, pieces) = forms::read(record)?;
-    match <[RecordPiece; 1]>::try_from(pieces) {
-        Ok([RecordPiece::Exchange(exchange)]) if read == form => Some(exchange),
-        _ => None,
     }
 }
 

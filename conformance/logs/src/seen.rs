@@ -267,6 +267,7 @@ mod tests {
     use crate::log::FileLog;
     use crate::options::CheckOptions;
     use crate::records::Records;
+    use crate::thread::NumberedThreads;
     use serde_json::json;
     use std::io;
 
@@ -284,7 +285,9 @@ mod tests {
         }
         let mut report = Report::default();
         let (mut exchanges, mut seen) = (Exchanges::new(None), SeenHistories::default());
-        let mut log = FileLog::new(CheckOptions::default(), &mut exchanges, &mut seen, &mut report);
+        let mut numbered = NumberedThreads::default();
+        let mut log =
+            FileLog::new(CheckOptions::default(), ("", &mut numbered), &mut exchanges, &mut seen, &mut report);
         log.records(Records::new(Box::new(text.as_bytes())))?;
         let parsed = log.parsed;
         assert_eq!(log.end(Ok(()), None)?.judged, [("request", conversations * requests)]);

@@ -6,9 +6,18 @@
 use super::finding::{Finding, Place, excerpt};
 use super::rules::finding;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use threadspec::read_json;
 use threadspec_apis::follow::hash;
+
+/// Conversations that have a file for each message.
+#[derive(Default)]
+pub(super) struct NumberedThreads {
+    /// By its folder: the number of its last message, and the conversation.
+    pub(super) last: BTreeMap<String, (u64, LoggedThread)>,
+    /// Whether another file comes behind this one.
+    pub(super) has_more: bool,
+}
 
 /// The calls of a conversation so far.
 #[derive(Default)]
@@ -143,6 +152,13 @@ impl LoggedThread {
                 place.clone(),
                 format!("a result for {id:?}, but no call before it has this id"),
             )),
+        }
+    }
+
+    /// What comes next is in another file than this one, where the open calls are.
+    pub(super) fn leave(&mut self, file: &str) {
+        for PendingCall { place, .. } in self.calls.values_mut().flatten().filter(|call| call.place.entry.is_none()) {
+            *place = Place { entry: Some(file.to_owned()), line: None, ..place.clone() };
         }
     }
 

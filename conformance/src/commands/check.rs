@@ -93,6 +93,7 @@ impl Check {
             if position.checked_sub(1).is_none_or(|before| !are_of_one_log(&files[before], path)) {
                 log = LogFiles::new(&options);
             }
+            log.expect_more(files.get(position + 1).is_some_and(|next| are_of_one_log(path, next)));
             let file = self.check(path, &mut log);
             record.interrupted = interrupt::requested();
             if !record.interrupted {

@@ -15,6 +15,7 @@ pub(super) use said::{
     LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, answer, are_words_of,
 };
 
+use memchr::memmem;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use threadspec_apis::form::members;
@@ -93,6 +94,19 @@ pub(super) const ENVELOPES: [&str; 21] = [
 /// What a record holds, and the name of its form; `None` if it is of no form.
 pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
     FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?)))
+}
+
+/// What a record holds, if that is one exchange of this form and nothing else.
+pub(super) fn one_request(record: &Value, text: &str, form: &str) -> Option<LoggedExchange> {
+    let is_event = memmem::find(text.as_bytes(), b"\"iteration\"").is_some();
+    if !record.is_object() || is_event || opened(record).iter().any(|(_, element)| element.is_object()) {
+        return None;
+    }
+    let (read, pieces) = read(record)?;
+    match <[RecordPiece; 1]>::try_from(pieces) {
+        Ok([RecordPiece::Exchange(exchange)]) if read == form => Some(exchange),
+        _ => None,
+    }
 }
 
 /// Exports of servers, which may have their newest records first, and where their records have their times.

@@ -120,7 +120,12 @@ pub(super) fn inspect(record: &Value) -> Option<Vec<RecordPiece>> {
 /// A message of a session of Strands, which is a file of its own, or a whole session.
 pub(super) fn strands(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["message"]["content"].is_array() && !record["message_id"].is_null() {
-        return Some(next("", &record["message"], "message"));
+        let turns = said::turns_of(std::slice::from_ref(&record["message"]), "");
+        let turns = turns.into_iter().map(|turn| LoggedTurn { path: "message".to_owned(), ..turn }).collect();
+        return Some(match record["message_id"].as_u64() {
+            Some(number) => vec![RecordPiece::Numbered { number, turns }],
+            None => vec![RecordPiece::Turns { key: String::new(), turns }],
+        });
     }
     if record["session_type"] == "AGENT" || record["conversation_manager_state"].is_object() {
         return Some(Vec::new());

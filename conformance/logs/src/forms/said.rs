@@ -16,6 +16,8 @@ pub(in super::super) enum RecordPiece {
     Reply { key: String, answer: LoggedAnswer },
     /// The next messages of a conversation that is logged turn by turn.
     Turns { key: String, turns: Vec<LoggedTurn> },
+    /// A message with its number in the conversation, each of which is a file of its own.
+    Numbered { number: u64, turns: Vec<LoggedTurn> },
     /// A part of a message of a conversation whose messages are logged part by part.
     MessagePart { key: String, message: String, part: Value },
     /// All messages of a conversation until now, of which those before are known.
