@@ -7,7 +7,7 @@ use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec_judge::protocol::Reply;
 use threadspec_judge::universal::value;
-use threadspec_provider::{Overheard, RunPlan, overheard, unsupported};
+use threadspec_provider::{Overheard, RunPlan, overheard, unsayable, unsupported};
 
 /// Of how many findings of a run both sides are shown.
 const SHOWN: usize = 3;
@@ -73,8 +73,11 @@ pub fn compose_with(
     }
     wire.insert("findings".to_owned(), all.into());
     wire.insert("through".to_owned(), name.into());
-    if let Some(why) = unsupported(run.plan, run.record).or_else(|| untellable(run)) {
-        wire.insert("unsupported".to_owned(), why.into());
+    // What the client heard and no model can have said is the gateway's fault.
+    let behind = unsupported(run.plan, run.record).or_else(|| unsayable(run.plan, run.record));
+    match behind.or_else(|| untellable(run)).or_else(|| unsupported(&plan, &record)) {
+        Some(why) => drop(wire.insert("unsupported".to_owned(), why.into())),
+        None => drop(wire.remove("unsupported")),
     }
     composed
 }

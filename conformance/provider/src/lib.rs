@@ -57,7 +57,7 @@ mod session;
 mod standalone;
 mod told;
 
-pub use compose::{compose, unsupported};
+pub use compose::{compose, unsayable, unsupported};
 pub use engine::{EndedRun, Engine, mark_of};
 pub use error::Error;
 pub use example::example_of;

@@ -147,3 +147,22 @@ fn trial<'a>(
     }
     trial
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadspec::oracle::Api;
+    use threadspec_judge::corpus::embedded;
+    use threadspec_judge::json::on_deep_stack;
+
+    /// A client of Anthropic reads an input that is no object, which no model can have said in that API: that excuses no gateway.
+    #[test]
+    fn what_no_model_can_have_said_is_held_against_the_gateway() {
+        let (corpus, _) = embedded();
+        let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.id == "gateway/answers/three-calls").collect();
+        let bug = all().find(|planted| planted.name == "arguments-of-all-calls-with-the-first-one").expect("a bug");
+        let between = Between { client: Api::Anthropic, upstream: Api::OpenAiChat, stream: false };
+        let fault = on_deep_stack(|| trial(bug, &[], between, &cases, corpus, Selection::EveryCase).fault());
+        assert_eq!(fault.expect("a thread can be started"), None);
+    }
+}

@@ -49,7 +49,7 @@ pub fn compose(plan: &RunPlan, record: &WireRecord, reply: Reply) -> Reply {
             "said": asks.said,
             "findings": judge(plan, record).iter().map(WireFinding::to_json).collect::<Vec<_>>(),
         });
-        if let Some(why) = unsupported(plan, record) {
+        if let Some(why) = unsupported(plan, record).or_else(|| unsayable(plan, record)) {
             wire["unsupported"] = why.into();
         }
         whole.insert("wire".to_owned(), wire);
@@ -150,7 +150,7 @@ fn args(arguments: &str) -> Value {
     value::read(arguments).ok().filter(Value::is_object).unwrap_or_else(|| arguments.into())
 }
 
-/// Why the case cannot be judged with this agent, or with this API.
+/// Why the case cannot be judged with this agent.
 pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     let requests: Vec<_> = record.attempts.iter().filter_map(|attempt| attempt.request.as_ref()).collect();
     if requests.is_empty() {
@@ -162,6 +162,11 @@ pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     if plan.reasoning && !requests.iter().any(|request| request.thinking) {
         return Some("no request switches the model's thinking on".to_owned());
     }
+    None
+}
+
+/// Why what the model says cannot be said with this API, or in answer to these requests.
+pub fn unsayable(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     record.attempts.iter().find_map(|attempt| {
         let (request, said) = (attempt.request.as_ref()?, attempt.said.as_ref()?);
         let is_raw =

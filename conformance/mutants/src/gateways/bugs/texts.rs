@@ -188,7 +188,8 @@ fn words() -> Vec<Vec<Planted>> {
         each(
             "second-part-of-a-text-lost",
             MESSAGES,
-            TRANSLATING,
+            // Of Anthropic's texts each part is a message here.
+            TRANSLATING.from(OPENAI),
             ALWAYS,
             request(|_, request| {
                 for message in request.messages.iter_mut().filter(|message| message.speaker == Speaker::Human) {
@@ -322,7 +323,8 @@ fn of_others() -> Vec<Vec<Planted>> {
         each(
             "empty-texts-filled",
             INVENTED,
-            TRANSLATING,
+            // Nobody sends an empty text to Anthropic.
+            TRANSLATING.from(OPENAI),
             ALWAYS,
             request(|_, request| {
                 let empty = request.messages.iter_mut().filter(|message| {

@@ -83,7 +83,7 @@ fn answers() -> Vec<Planted> {
                     for call in &mut answer.calls {
                         let times = seen.entry(call.id.clone()).or_insert(0);
                         if *times > 0 {
-                            call.id = format!("{}_{times}", call.id);
+                            call.id = format!("{}_again_{times}", call.id);
                         }
                         *times += 1;
                     }
@@ -96,7 +96,7 @@ fn answers() -> Vec<Planted> {
                         let times = seen[&key].as_u64().unwrap_or_default();
                         seen[&key] = (times + 1).into();
                         if times > 0 {
-                            *id = format!("{id}_{times}");
+                            *id = format!("{id}_again_{times}");
                         }
                     }
                 },

@@ -171,7 +171,7 @@ fn unsupported(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, repor
     if let [first, ..] = session.unsaid_kinds(plan.api)[..] {
         return Some(format!("{} has no opaque parts of the kind `{first}`", plan.api));
     }
-    if let Some(why) = super::unsupported(plan, record) {
+    if let Some(why) = super::unsupported(plan, record).or_else(|| super::unsayable(plan, record)) {
         return Some(why);
     }
     let requests = || record.attempts.iter().filter_map(|attempt| attempt.request.as_ref());
