@@ -11,11 +11,11 @@ import json
 import sys
 from pathlib import Path
 
-import pandas
+import pyarrow
 import ray
 import threadspec
 
-COLUMNS = ["conversation", "rule", "level", "place", "text", "advice"]
+SCHEMA = pyarrow.schema([(name, pyarrow.string()) for name in ("conversation", "rule", "level", "place", "text", "advice")])
 
 
 def read(folder: str) -> ray.data.Dataset:
@@ -41,16 +41,16 @@ def findings_of(conversation, requests):
         return [(conversation, "", "skipped", "", str(error), "")]
 
 
-def judge(conversation: pandas.DataFrame) -> pandas.DataFrame:
+def judge(conversation: pyarrow.Table) -> pyarrow.Table:
     """The rows of a conversation to its findings."""
-    requests = conversation.sort_values("time", kind="stable")["request"]
-    rows = findings_of(conversation["conversation"].iloc[0], requests)
-    return pandas.DataFrame(rows, columns=COLUMNS, dtype="string")
+    rows = findings_of(conversation["conversation"][0].as_py(), conversation.sort_by("time")["request"].to_pylist())
+    # As Arrow, of which a group costs a tenth of what it costs in pandas: most conversations are short.
+    return pyarrow.Table.from_pylist([dict(zip(SCHEMA.names, row)) for row in rows], SCHEMA)
 
 
 def findings(requests: ray.data.Dataset) -> ray.data.Dataset:
     """The findings of all conversations."""
-    return requests.groupby("conversation").map_groups(judge, batch_format="pandas")
+    return requests.groupby("conversation").map_groups(judge, batch_format="pyarrow")
 
 
 if __name__ == "__main__":
