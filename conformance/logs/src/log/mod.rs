@@ -1,11 +1,13 @@
 //! What is judged across the records of a file: each record goes to whoever judges what it holds.
 
+mod turns;
+
 use super::containers::sqlite::{Database, Source};
 use super::containers::tnetstring;
 use super::document;
 use super::events::{EventLog, is_event};
 use super::exchanges::Exchanges;
-use super::finding::{Element, FindingOutput, Place, Sink, Skipped, Summary};
+use super::finding::{FindingOutput, Place, Sink, Skipped, Summary};
 use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
@@ -23,7 +25,6 @@ use std::io::{self, Read};
 use std::mem;
 use threadspec::oracle::Api;
 use threadspec::read_json;
-use threadspec_apis::follow::hash;
 use threadspec_apis::form::{is_message, members};
 use threadspec_judge::text;
 
@@ -413,77 +414,6 @@ impl<'a> FileLog<'a> {
                     self.exchanges.push(exchange, &place, &mut self.output);
                 }
             }
-        }
-    }
-
-    /// All messages of a conversation until now.
-    fn snapshot(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
-        let known = self.snapshots.entry(key.to_owned()).or_default();
-        let now: Vec<u64> = turns.iter().map(|turn| hash(&turn.message.to_string())).collect();
-        let common = known.iter().zip(&now).take_while(|(one, other)| one == other).count();
-        let changed = (common < known.len() && common < now.len()).then_some(common);
-        let length = known.len();
-        if now.len() >= length {
-            *known = now;
-        }
-        if let Some(position) = changed {
-            let element = Some(Element { kind: "message", number: position + 1 });
-            let place = Place { element, conversation: Some(key.to_owned()), ..place.clone() };
-            self.found(
-                "LOG-PREFIX",
-                place,
-                "the message is not what it was in the state before, so that the prompt cache is lost",
-            );
-        }
-        self.turns(self.in_folder(key), turns.into_iter().skip(length).collect(), place);
-    }
-
-    /// The message of this number, which may follow the one of another file.
-    fn numbered(&mut self, number: u64, turns: Vec<LoggedTurn>, place: &Place) {
-        let key = self.folder.clone();
-        let mut thread = match self.numbered.last.remove(&key) {
-            Some((last, thread)) if number.checked_sub(1) == Some(last) => thread,
-            known => {
-                if let Some((_, mut thread)) = known {
-                    self.end_thread(&mut thread);
-                }
-                LoggedThread::from_the_middle()
-            }
-        };
-        self.say(&key, &mut thread, turns, place);
-        self.numbered.last.insert(key, (number, thread));
-    }
-
-    fn end_thread(&mut self, thread: &mut LoggedThread) {
-        thread.conclude(true).into_iter().for_each(|found| self.output.found(found));
-    }
-
-    /// All parts of the last message of a conversation have come.
-    fn end_message(&mut self, key: &str) {
-        if let Some((_, parts, place)) = self.partial.remove(key) {
-            self.turns(key.to_owned(), forms::opencode_message(&parts), &place);
-        }
-    }
-
-    /// The key of a conversation that is known by its folder, too.
-    fn in_folder(&self, key: &str) -> String {
-        [&*self.folder, key].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-    }
-
-    /// The next messages of a conversation.
-    fn turns(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
-        let mut thread = self.threads.remove(&key).unwrap_or_else(LoggedThread::from_the_middle);
-        self.say(&key, &mut thread, turns, place);
-        self.threads.insert(key, thread);
-    }
-
-    fn say(&mut self, key: &str, thread: &mut LoggedThread, turns: Vec<LoggedTurn>, place: &Place) {
-        let conversation = (!key.is_empty()).then(|| key.to_owned());
-        self.output.summary.judge("message", turns.len());
-        for LoggedTurn { message, path } in turns {
-            let element = Some(Element { kind: "message", number: thread.length + 1 });
-            let place = Place { path, conversation: conversation.clone(), element, ..place.clone() };
-            thread.push(&message, &place).into_iter().for_each(|found| self.output.found(found));
         }
     }
 

@@ -1,0 +1,80 @@
+//! Conversations that are logged turn by turn, or as a whole again and again.
+
+use super::FileLog;
+use crate::finding::{Element, Place};
+use crate::forms::{self, LoggedTurn};
+use crate::thread::LoggedThread;
+use threadspec_apis::follow::hash;
+
+impl FileLog<'_> {
+    /// All messages of a conversation until now.
+    pub(super) fn snapshot(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
+        let known = self.snapshots.entry(key.to_owned()).or_default();
+        let now: Vec<u64> = turns.iter().map(|turn| hash(&turn.message.to_string())).collect();
+        let common = known.iter().zip(&now).take_while(|(one, other)| one == other).count();
+        let changed = (common < known.len() && common < now.len()).then_some(common);
+        let length = known.len();
+        if now.len() >= length {
+            *known = now;
+        }
+        if let Some(position) = changed {
+            let element = Some(Element { kind: "message", number: position + 1 });
+            let place = Place { element, conversation: Some(key.to_owned()), ..place.clone() };
+            self.found(
+                "LOG-PREFIX",
+                place,
+                "the message is not what it was in the state before, so that the prompt cache is lost",
+            );
+        }
+        self.turns(self.in_folder(key), turns.into_iter().skip(length).collect(), place);
+    }
+
+    /// The message of this number, which may follow the one of another file.
+    pub(super) fn numbered(&mut self, number: u64, turns: Vec<LoggedTurn>, place: &Place) {
+        let key = self.folder.clone();
+        let mut thread = match self.numbered.last.remove(&key) {
+            Some((last, thread)) if number.checked_sub(1) == Some(last) => thread,
+            known => {
+                if let Some((_, mut thread)) = known {
+                    self.end_thread(&mut thread);
+                }
+                LoggedThread::from_the_middle()
+            }
+        };
+        self.say(&key, &mut thread, turns, place);
+        self.numbered.last.insert(key, (number, thread));
+    }
+
+    pub(super) fn end_thread(&mut self, thread: &mut LoggedThread) {
+        thread.conclude(true).into_iter().for_each(|found| self.output.found(found));
+    }
+
+    /// All parts of the last message of a conversation have come.
+    pub(super) fn end_message(&mut self, key: &str) {
+        if let Some((_, parts, place)) = self.partial.remove(key) {
+            self.turns(key.to_owned(), forms::opencode_message(&parts), &place);
+        }
+    }
+
+    /// The key of a conversation that is known by its folder, too.
+    pub(super) fn in_folder(&self, key: &str) -> String {
+        [&*self.folder, key].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The next messages of a conversation.
+    pub(super) fn turns(&mut self, key: String, turns: Vec<LoggedTurn>, place: &Place) {
+        let mut thread = self.threads.remove(&key).unwrap_or_else(LoggedThread::from_the_middle);
+        self.say(&key, &mut thread, turns, place);
+        self.threads.insert(key, thread);
+    }
+
+    fn say(&mut self, key: &str, thread: &mut LoggedThread, turns: Vec<LoggedTurn>, place: &Place) {
+        let conversation = (!key.is_empty()).then(|| key.to_owned());
+        self.output.summary.judge("message", turns.len());
+        for LoggedTurn { message, path } in turns {
+            let element = Some(Element { kind: "message", number: thread.length + 1 });
+            let place = Place { path, conversation: conversation.clone(), element, ..place.clone() };
+            thread.push(&message, &place).into_iter().for_each(|found| self.output.found(found));
+        }
+    }
+}
