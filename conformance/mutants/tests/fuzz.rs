@@ -195,6 +195,18 @@ fn assert_one_finding<'a>(rows: impl Iterator<Item = &'a OneCause>) {
 
 #[test]
 fn two_causes_are_two_findings() {
+    assert_two_findings(3);
+}
+
+#[test]
+#[ignore = "slow: a minute without optimization"]
+fn two_causes_are_two_findings_for_more_bugs() {
+    assert_two_findings(1);
+}
+
+/// Tries every `step`-th pair of bugs.
+#[track_caller]
+fn assert_two_findings(step: usize) {
     let mut wrong = String::new();
     for (bugs, ops, cases, clauses) in [
         (["composed-characters", "keys-sorted"], &ALL[..2], 600, [clause::ESC_3, clause::JSON_4]),
@@ -215,7 +227,10 @@ fn two_causes_are_two_findings() {
             600,
             [clause::TOOLS_DISTINCT, clause::LOOP_RESPONSE],
         ),
-    ] {
+    ]
+    .into_iter()
+    .step_by(step)
+    {
         let planted = bugs.map(|name| find(name).expect(name));
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(together(&planted.each_ref()))) };
         let settings = FuzzOptions { ops: ops.to_vec(), ..settings(JudgeProfile::Hardened, cases) };
