@@ -45,6 +45,7 @@ mod fast;
 mod field;
 mod ids;
 mod input;
+mod members;
 mod message;
 pub mod oracle;
 mod profile;
@@ -63,6 +64,7 @@ pub use fast::{
 };
 pub use field::Field;
 pub use input::{EventReader, read_each_event, read_event, read_events, read_json};
+pub use members::Members;
 pub use message::{Message, ToolCall};
 pub use profile::Profile;
 pub use xml::{Document, Element, SerializeOptions, is_xml_char, split_response_prefix};

@@ -4,6 +4,7 @@ use super::breach::Breaches;
 use super::{has, list, text};
 use serde_json::Value;
 use std::collections::HashSet;
+use std::fmt::Arguments;
 
 pub(super) const RULES: &[(&str, &str)] = &[
     ("BED-ANSWERED", "The message behind one with `toolUse` blocks has a `toolResult` for each of their ids."),
@@ -19,14 +20,14 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     let mut has_tools = false;
     for (position, message) in messages.iter().enumerate() {
         let before = position.checked_sub(1).map(|before| &messages[before]);
-        let place = format!("messages[{position}]");
-        roles(before, message, &place, breaches);
-        pairs(before, message, &place, breaches);
-        texts(message, &place, breaches);
+        let place = format_args!("messages[{position}]");
+        roles(before, message, place, breaches);
+        pairs(before, message, place, breaches);
+        texts(message, place, breaches);
         has_tools |= list(message, "content").iter().any(|block| has(block, "toolUse") || has(block, "toolResult"));
     }
     if let Some(last) = messages.last() {
-        answered(last, &[], "messages", breaches);
+        answered(last, &[], format_args!("messages"), breaches);
     }
     // A list of messages alone is a part of a request.
     let is_whole = body.as_object().is_some_and(|members| members.len() > 1);
@@ -35,8 +36,8 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     }
 }
 
-fn roles(before: Option<&Value>, message: &Value, place: &str, breaches: &mut Breaches) {
-    let place = format!("{place}.role");
+fn roles(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    let place = format_args!("{place}.role");
     match before {
         None if message["role"] == "assistant" => {
             breaches.add("BED-ALTERNATE", place, "the assistant begins").variant("first");
@@ -54,12 +55,12 @@ fn ids<'a>(message: &'a Value, kind: &str) -> Vec<&'a str> {
     blocks.map(|block| text(&block[kind], "toolUseId")).collect()
 }
 
-fn pairs(before: Option<&Value>, message: &Value, place: &str, breaches: &mut Breaches) {
+fn pairs(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let results = ids(message, "toolResult");
-    let place = format!("{place}.content");
+    let place = format_args!("{place}.content");
     let calls = before.map_or(0, |before| ids(before, "toolUse").len());
     if let Some(before) = before {
-        answered(before, &results, &place, breaches);
+        answered(before, &results, place, breaches);
     }
     if results.len() > calls {
         breaches.add("BED-COUNT", place, format!("{} results behind {calls} calls", results.len()));
@@ -67,7 +68,7 @@ fn pairs(before: Option<&Value>, message: &Value, place: &str, breaches: &mut Br
 }
 
 /// Whether these results, which stand behind a message, answer each call of it.
-fn answered(message: &Value, results: &[&str], place: &str, breaches: &mut Breaches) {
+fn answered(message: &Value, results: &[&str], place: Arguments<'_>, breaches: &mut Breaches) {
     let answered: HashSet<&str> = results.iter().copied().collect();
     let mut open = ids(message, "toolUse");
     open.retain(|id| !answered.contains(id));
@@ -76,28 +77,28 @@ fn answered(message: &Value, results: &[&str], place: &str, breaches: &mut Breac
     }
 }
 
-fn texts(message: &Value, place: &str, breaches: &mut Breaches) {
-    let place = format!("{place}.content");
+fn texts(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    let place = format_args!("{place}.content");
     let blocks = list(message, "content");
     if blocks.is_empty() && !message["content"].is_string() {
-        breaches.add("BED-BLANK", &*place, "no content").variant("empty");
+        breaches.add("BED-BLANK", place, "no content").variant("empty");
     }
     let is_blank = |block: &Value| block["text"].as_str().is_some_and(|text| text.trim().is_empty());
     for (number, block) in blocks.iter().enumerate() {
-        let place = format!("{place}[{number}]");
+        let place = format_args!("{place}[{number}]");
         if is_blank(block) {
-            breaches.add("BED-BLANK", format!("{place}.text"), block["text"].to_string());
+            breaches.add("BED-BLANK", format_args!("{place}.text"), block["text"].to_string());
         }
         let result = &block["toolResult"];
         let parts = list(result, "content");
         for (number, _) in parts.iter().enumerate().filter(|(_, part)| is_blank(part)) {
             // Some of the models behind it refuse it; the reports have their words.
-            let place = format!("{place}.toolResult.content[{number}].text");
+            let place = format_args!("{place}.toolResult.content[{number}].text");
             breaches.add("BED-BLANK", place, "a blank text in a result").certain_if(false);
         }
         if result["status"] == "error" && parts.is_empty() {
             // Seen once.
-            let place = format!("{place}.toolResult.content");
+            let place = format_args!("{place}.toolResult.content");
             breaches.add("BED-ERROR-CONTENT", place, "an error without content").certain_if(false);
         }
     }

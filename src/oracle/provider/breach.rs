@@ -2,7 +2,7 @@
 
 use crate::surrogates::has_marks;
 use serde_json::Value;
-use std::fmt;
+use std::fmt::{self, Arguments};
 
 /// A rule that a request breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,21 +151,25 @@ impl fmt::Display for BreachDetail {
 pub(super) struct Breaches(pub(super) Vec<Breach>);
 
 impl Breaches {
-    pub(super) fn add(&mut self, rule: &'static str, place: impl Into<String>, what: impl Into<String>) -> &mut Breach {
-        self.0.push(Breach::new(rule, place, what));
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "places are small, and written only here: nearly all requests have no fault"
+    )]
+    pub(super) fn add(&mut self, rule: &'static str, place: impl ToString, what: impl Into<String>) -> &mut Breach {
+        self.0.push(Breach::new(rule, place.to_string(), what));
         let last = self.0.len() - 1;
         &mut self.0[last]
     }
 
     /// Adds a breach if a list is present and empty.
-    pub(super) fn not_empty(&mut self, rule: &'static str, place: &str, list: &Value) {
+    pub(super) fn not_empty(&mut self, rule: &'static str, place: Arguments<'_>, list: &Value) {
         if list.as_array().is_some_and(Vec::is_empty) {
             self.add(rule, place, "an empty array");
         }
     }
 
     /// Adds a breach if a text is longer than it may be.
-    pub(super) fn not_longer(&mut self, max: usize, rule: &'static str, place: &str, text: &str) {
+    pub(super) fn not_longer(&mut self, max: usize, rule: &'static str, place: Arguments<'_>, text: &str) {
         // A text has no more characters than bytes, which are known.
         let length = if text.len() <= max { 0 } else { text.chars().count() };
         if length > max {
@@ -175,10 +179,10 @@ impl Breaches {
     }
 
     /// Adds a breach for every text or name with a lone surrogate.
-    pub(super) fn surrogates(&mut self, is_certain: bool, rule: &'static str, place: &str, value: &Value) {
+    pub(super) fn surrogates(&mut self, is_certain: bool, rule: &'static str, place: Arguments<'_>, value: &Value) {
         // A request nearly never has one, and places cost more than looking.
         if is_cut(value) {
-            self.halves(is_certain, rule, place, value);
+            self.halves(is_certain, rule, &place.to_string(), value);
         }
     }
 

@@ -5,6 +5,7 @@
 use super::breach::{BreachDetail, Breaches};
 use super::{has, list, model, text};
 use serde_json::Value;
+use std::fmt::Arguments;
 
 pub(super) const RULES: &[(&str, &str)] = &[
     (
@@ -36,7 +37,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
         for (number, part) in list(content, "parts").iter().enumerate() {
             for (camel, snake) in [CALL, RESPONSE] {
                 if let Some(function) = member(part, camel, snake) {
-                    let place = format!("contents[{position}].parts[{number}].{camel}.name");
+                    let place = format_args!("contents[{position}].parts[{number}].{camel}.name");
                     // Refusals were reported of declared names only.
                     name(text(function, "name"), place, false, breaches);
                 }
@@ -68,12 +69,12 @@ fn count(content: &Value, (camel, snake): (&str, &str)) -> usize {
 }
 
 fn pairs(before: Option<&Value>, content: &Value, position: usize, breaches: &mut Breaches) {
-    let place = format!("contents[{position}].parts");
+    let place = format_args!("contents[{position}].parts");
     let open = before.map_or(0, |before| count(before, CALL));
     let responses = count(content, RESPONSE);
     if responses != open {
         let what = format!("{responses} responses behind {open} calls");
-        let breach = breaches.add("GEM-COUNT", &*place, what);
+        let breach = breaches.add("GEM-COUNT", place, what);
         breach.with(BreachDetail::Length(responses)).with(BreachDetail::Max(open));
         if open == 0 {
             breach.variant("orphan");
@@ -115,7 +116,7 @@ fn signatures(body: &Value, contents: &[Value], breaches: &mut Breaches) {
         let is_first = !std::mem::replace(&mut is_answer, true);
         let signature = member(part, "thoughtSignature", "thought_signature");
         if is_first && signature.is_none_or(|signature| signature == "") {
-            let place = format!("contents[{position}].parts[{number}].thoughtSignature");
+            let place = format_args!("contents[{position}].parts[{number}].thoughtSignature");
             breaches.add("GEM-SIGNATURE", place, "no signature").name(text(call, "name"));
         }
     }
@@ -128,13 +129,13 @@ fn declared(body: &Value, breaches: &mut Breaches) {
     for (position, (prefix, tool)) in tools.chain(of_config.iter().map(|tool| ("config.", tool)).enumerate()) {
         let functions = member(tool, "functionDeclarations", "function_declarations").and_then(Value::as_array);
         for (number, function) in functions.into_iter().flatten().enumerate() {
-            let place = format!("{prefix}tools[{position}].functionDeclarations[{number}].name");
+            let place = format_args!("{prefix}tools[{position}].functionDeclarations[{number}].name");
             name(text(function, "name"), place, true, breaches);
         }
     }
 }
 
-fn name(name: &str, place: String, is_declared: bool, breaches: &mut Breaches) {
+fn name(name: &str, place: Arguments<'_>, is_declared: bool, breaches: &mut Breaches) {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     if begins && name.bytes().all(is_plain) && name.len() <= LONGEST_NAME {

@@ -20,6 +20,7 @@ pub use form::{Api, RequestForm};
 pub use sent_thinking::SentThinking;
 
 use crate::Error;
+use crate::Members;
 use crate::surrogates::{mark_surrogates, repair_surrogates};
 use breach::Breaches;
 use serde_json::{Map, Value};
@@ -92,11 +93,11 @@ pub fn provider_breaches_with(api: impl Into<RequestForm>, context: &RequestCont
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().map(Vec::as_slice).unwrap_or_default()
+    value.member(name).as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value[name].as_str().unwrap_or_default()
+    value.member(name).as_str().unwrap_or_default()
 }
 
 /// Letters, digits, `_` and `-`, at least one.
@@ -113,7 +114,7 @@ fn model(body: &Value) -> &str {
 
 /// Whether a member is there and not null.
 fn has(value: &Value, name: &str) -> bool {
-    !value[name].is_null()
+    !value.member(name).is_null()
 }
 
 /// The calls of a group that are waiting for their answers.

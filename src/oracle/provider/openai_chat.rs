@@ -1,9 +1,11 @@
 //! What OpenAI Chat Completions accepts as history.
 
-use super::breach::{BreachDetail, Breaches};
+use super::breach::{Breach, BreachDetail, Breaches};
 use super::{GroupAnswers, Open, has, is_plain, list, model, openai_tools, text};
+use crate::Members;
 use crate::surrogates::unmark_surrogates;
 use serde_json::{Map, Value};
+use std::fmt::Arguments;
 
 pub(super) const RULES: &[(&str, &str)] = &[
     (
@@ -55,35 +57,37 @@ const LONGEST_TEXT: usize = 10_485_760;
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     if list(body, "messages").is_empty() {
         let breach = breaches.add("OAI-CHAT-MESSAGES-NONEMPTY", "messages", "no messages");
-        if !body["messages"].is_array() {
+        if !body.member("messages").is_array() {
             breach.variant("missing");
         }
     }
     let mut open = Open::default();
     for (position, message) in list(body, "messages").iter().enumerate() {
-        let place = format!("messages[{position}]");
-        role(&message["role"], format!("{place}.role"), breaches);
-        if message["role"] == "tool" {
-            answer(message, &place, position, &mut open, breaches);
+        let place = format_args!("messages[{position}]");
+        role(message.member("role"), format_args!("{place}.role"), breaches);
+        if message.member("role") == "tool" {
+            answer(message, place, position, &mut open, breaches);
         } else {
-            all_answered(&open, &place, breaches);
-            open = calls(message, position, &place, breaches);
+            all_answered(&open, place, breaches);
+            open = calls(message, position, place, breaches);
         }
-        content(message, &place, breaches);
-        parts(message, &place, model(body), breaches);
-        sender(message, &place, breaches);
+        content(message, place, breaches);
+        parts(message, place, model(body), breaches);
+        sender(message, place, breaches);
     }
-    all_answered(&open, "messages", breaches);
+    if let Some(breach) = all_answered(&open, format_args!("messages"), breaches) {
+        breach.variant("end");
+    }
     tools(body, breaches);
     // OpenAI's own servers are not known to refuse it.
-    breaches.surrogates(is_deepseek(body), "DS-UTF16", "", body);
+    breaches.surrogates(is_deepseek(body), "DS-UTF16", format_args!(""), body);
 }
 
 fn is_deepseek(body: &Value) -> bool {
     text(body, "model").starts_with("deepseek-")
 }
 
-fn role(role: &Value, place: String, breaches: &mut Breaches) {
+fn role(role: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     match role.as_str() {
         Some(name) if ROLES.contains(&name) => {}
         Some(name) => {
@@ -96,21 +100,18 @@ fn role(role: &Value, place: String, breaches: &mut Breaches) {
     }
 }
 
-fn all_answered(open: &Open<'_>, place: &str, breaches: &mut Breaches) {
+fn all_answered<'b>(open: &Open<'_>, place: Arguments<'_>, breaches: &'b mut Breaches) -> Option<&'b mut Breach> {
     let unanswered = open.unanswered();
     if unanswered.is_empty() {
-        return;
+        return None;
     }
     let breach = breaches.add("OAI-CHAT-ANSWERED", place, format!("no tool message before it answers {unanswered:?}"));
-    breach.ids(&unanswered).with(BreachDetail::Calls(open.at));
-    if place == "messages" {
-        breach.variant("end");
-    }
+    Some(breach.ids(&unanswered).with(BreachDetail::Calls(open.at)))
 }
 
-fn answer(message: &Value, place: &str, position: usize, open: &mut Open<'_>, breaches: &mut Breaches) {
-    let place = format!("{place}.tool_call_id");
-    let Some(id) = message["tool_call_id"].as_str() else {
+fn answer(message: &Value, place: Arguments<'_>, position: usize, open: &mut Open<'_>, breaches: &mut Breaches) {
+    let place = format_args!("{place}.tool_call_id");
+    let Some(id) = message.member("tool_call_id").as_str() else {
         breaches.add("OAI-CHAT-RESULT-ID", place, "no id");
         return;
     };
@@ -128,38 +129,41 @@ fn answer(message: &Value, place: &str, position: usize, open: &mut Open<'_>, br
 }
 
 /// The calls of a message.
-fn calls<'a>(message: &'a Value, at: usize, place: &str, breaches: &mut Breaches) -> Open<'a> {
-    let place = format!("{place}.tool_calls");
-    breaches.not_empty("OAI-CHAT-CALLS-NONEMPTY", &place, &message["tool_calls"]);
+fn calls<'a>(message: &'a Value, at: usize, place: Arguments<'_>, breaches: &mut Breaches) -> Open<'a> {
+    let place = format_args!("{place}.tool_calls");
+    breaches.not_empty("OAI-CHAT-CALLS-NONEMPTY", place, message.member("tool_calls"));
     let mut open = Open::default();
     for (position, call) in list(message, "tool_calls").iter().enumerate() {
-        let place = format!("{place}[{position}]");
+        let place = format_args!("{place}[{position}]");
         let id = text(call, "id");
         let length = id.chars().count();
         if length > LONGEST_ID {
             let is_certain = length > LONGEST_ID_NOW;
             let max = if is_certain { LONGEST_ID_NOW } else { LONGEST_ID };
-            let breach = breaches.add("OAI-CHAT-ID-LEN", format!("{place}.id"), format!("{length} characters"));
+            let breach = breaches.add("OAI-CHAT-ID-LEN", format_args!("{place}.id"), format!("{length} characters"));
             breach.certain_if(is_certain).with(BreachDetail::Length(length)).with(BreachDetail::Max(max));
         }
         if !open.call(id, at) {
             // Seen once, at another server.
-            breaches.add("OAI-CHAT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again")).certain_if(false).id(id);
+            breaches
+                .add("OAI-CHAT-ID-UNIQUE", format_args!("{place}.id"), format!("{id:?} again"))
+                .certain_if(false)
+                .id(id);
         }
-        call_type(call, format!("{place}.type"), breaches);
+        call_type(call, format_args!("{place}.type"), breaches);
         if has(call, "custom") {
             // Its input is any text.
-            name(text(&call["custom"], "name"), &format!("{place}.custom.name"), breaches);
+            name(text(call.member("custom"), "name"), format_args!("{place}.custom.name"), breaches);
             continue;
         }
-        name(text(&call["function"], "name"), &format!("{place}.function.name"), breaches);
-        arguments(&call["function"]["arguments"], &format!("{place}.function.arguments"), breaches);
+        name(text(call.member("function"), "name"), format_args!("{place}.function.name"), breaches);
+        arguments(call.member("function").member("arguments"), format_args!("{place}.function.arguments"), breaches);
     }
     open
 }
 
-fn call_type(call: &Value, place: String, breaches: &mut Breaches) {
-    match &call["type"] {
+fn call_type(call: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    match call.member("type") {
         Value::String(kind) if matches!(&**kind, "function" | "custom") => {}
         Value::String(kind) => {
             let breach = breaches.add("OAI-CHAT-CALL-TYPE", place, format!("{kind:?}")).variant("value");
@@ -174,7 +178,7 @@ fn call_type(call: &Value, place: String, breaches: &mut Breaches) {
     }
 }
 
-fn name(name: &str, place: &str, breaches: &mut Breaches) {
+fn name(name: &str, place: Arguments<'_>, breaches: &mut Breaches) {
     if name.is_empty() {
         breaches.add("OAI-CHAT-NAME-LEN", place, "0 characters").variant("empty");
         return;
@@ -185,7 +189,7 @@ fn name(name: &str, place: &str, breaches: &mut Breaches) {
     }
 }
 
-fn arguments(arguments: &Value, place: &str, breaches: &mut Breaches) {
+fn arguments(arguments: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let Some(text) = arguments.as_str() else {
         let breach = breaches.add("OAI-CHAT-ARGS-STRING", place, "not a string").kind(arguments);
         if arguments.is_null() {
@@ -204,36 +208,36 @@ fn arguments(arguments: &Value, place: &str, breaches: &mut Breaches) {
     }
 }
 
-fn content(message: &Value, place: &str, breaches: &mut Breaches) {
-    let place = format!("{place}.content");
+fn content(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    let place = format_args!("{place}.content");
     // What an assistant's message may have instead.
     let says = !list(message, "tool_calls").is_empty()
         || ["function_call", "refusal", "audio"].iter().any(|name| has(message, name));
-    let may_lack = message["role"] == "assistant" && says;
-    if message["content"].is_null() && !may_lack {
-        breaches.add("OAI-CHAT-CONTENT-NULL", &*place, "null");
+    let may_lack = message.member("role") == "assistant" && says;
+    if message.member("content").is_null() && !may_lack {
+        breaches.add("OAI-CHAT-CONTENT-NULL", place, "null");
     }
-    breaches.not_longer(LONGEST_TEXT, "OAI-CHAT-CONTENT-MAX", &place, text(message, "content"));
+    breaches.not_longer(LONGEST_TEXT, "OAI-CHAT-CONTENT-MAX", place, text(message, "content"));
 }
 
 /// The parts of which a message consists.
-fn parts(message: &Value, place: &str, model: &str, breaches: &mut Breaches) {
-    let place = format!("{place}.content");
-    let content = &message["content"];
+fn parts(message: &Value, place: Arguments<'_>, model: &str, breaches: &mut Breaches) {
+    let place = format_args!("{place}.content");
+    let content = message.member("content");
     if !matches!(content, Value::Null | Value::String(_) | Value::Array(_)) {
-        breaches.add("OAI-CHAT-CONTENT-TYPE", &*place, "neither a string nor an array").kind(content);
+        breaches.add("OAI-CHAT-CONTENT-TYPE", place, "neither a string nor an array").kind(content);
     }
     for (number, part) in list(message, "content").iter().enumerate() {
-        let place = format!("{place}[{number}]");
+        let place = format_args!("{place}[{number}]");
         if !part.is_object() {
             breaches.add("OAI-CHAT-CONTENT-TYPE", place, "no object").kind(part).variant("part");
             continue;
         }
         let kind = text(part, "type");
         if kind.is_empty() {
-            breaches.add("OAI-CHAT-CONTENT-TYPE", format!("{place}.type"), "there is none").variant("type");
+            breaches.add("OAI-CHAT-CONTENT-TYPE", format_args!("{place}.type"), "there is none").variant("type");
         } else if !PARTS.contains(&kind) {
-            let breach = breaches.add("OAI-CHAT-PART-TYPE", format!("{place}.type"), format!("{kind:?}"));
+            let breach = breaches.add("OAI-CHAT-PART-TYPE", format_args!("{place}.type"), format!("{kind:?}"));
             breach.certain_if(!PARTS_ELSEWHERE.contains(&kind)).with(BreachDetail::Value(kind.to_owned()));
         }
         let role = text(message, "role");
@@ -246,17 +250,20 @@ fn parts(message: &Value, place: &str, model: &str, breaches: &mut Breaches) {
 }
 
 /// The name of who says a message.
-fn sender(message: &Value, place: &str, breaches: &mut Breaches) {
-    if let Some(name) = message["name"].as_str()
+fn sender(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    if let Some(name) = message.member("name").as_str()
         && (!is_plain(name) || name.len() > LONGEST_NAME)
     {
         // Seen once.
-        breaches.add("OAI-CHAT-MSG-NAME", format!("{place}.name"), format!("{name:?}")).certain_if(false).name(name);
+        breaches
+            .add("OAI-CHAT-MSG-NAME", format_args!("{place}.name"), format!("{name:?}"))
+            .certain_if(false)
+            .name(name);
     }
 }
 
 fn tools(body: &Value, breaches: &mut Breaches) {
-    breaches.not_empty("OAI-CHAT-TOOLS-NONEMPTY", "tools", &body["tools"]);
+    breaches.not_empty("OAI-CHAT-TOOLS-NONEMPTY", format_args!("tools"), body.member("tools"));
     openai_tools::options("OAI-CHAT-TOOL-OPTIONS", body, breaches);
     let tools = list(body, "tools");
     if tools.len() > MOST_TOOLS {
@@ -265,8 +272,8 @@ fn tools(body: &Value, breaches: &mut Breaches) {
     }
     // Other types of tools have names of other forms, or none.
     for (position, tool) in tools.iter().enumerate().filter(|(_, tool)| has(tool, "function")) {
-        let place = format!("tools[{position}].function");
-        name(text(&tool["function"], "name"), &format!("{place}.name"), breaches);
-        openai_tools::strict(&tool["function"], &place, breaches);
+        let place = format_args!("tools[{position}].function");
+        name(text(tool.member("function"), "name"), format_args!("{place}.name"), breaches);
+        openai_tools::strict(tool.member("function"), place, breaches);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::breach::{BreachDetail, Breaches};
 use super::{list, text};
+use crate::Members;
 use serde_json::{Map, Value};
+use std::fmt::Arguments;
 
 pub(super) const STRICT_SCHEMA: (&str, &str) = (
     "OAI-STRICT-SCHEMA",
@@ -15,12 +17,12 @@ const LISTS: [&str; 1] = ["anyOf"];
 const SINGLE: [&str; 1] = ["items"];
 
 /// Judges the schema of each tool that is to be strict; `function` has its name and parameters, and stands at `place`.
-pub(super) fn strict(function: &Value, place: &str, breaches: &mut Breaches) {
-    if function["strict"] != true {
+pub(super) fn strict(function: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    if function.member("strict") != true {
         return;
     }
-    let place = format!("{place}.parameters");
-    if let Some(fault) = object_fault(&function["parameters"], &mut Vec::new()) {
+    let place = format_args!("{place}.parameters");
+    if let Some(fault) = object_fault(function.member("parameters"), &mut Vec::new()) {
         let name = text(function, "name");
         // Without `type` it may not be meant as an object.
         let breach = breaches.add(STRICT_SCHEMA.0, place, fault.what());
@@ -99,7 +101,7 @@ fn tuple(path: &[&str]) -> String {
 
 /// Options that are about tools, in a request that has none.
 pub(super) fn options(rule: &'static str, body: &Value, breaches: &mut Breaches) {
-    if !body["tools"].is_null() || !list(body, "functions").is_empty() {
+    if !body.member("tools").is_null() || !list(body, "functions").is_empty() {
         return;
     }
     for name in ["tool_choice", "parallel_tool_calls"] {

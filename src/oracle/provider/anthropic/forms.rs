@@ -1,8 +1,10 @@
 //! The forms that Anthropic Messages demands of a message and of the blocks in it.
 
+use crate::Members;
 use crate::oracle::provider::breach::{BreachDetail, Breaches};
 use crate::oracle::provider::text;
 use serde_json::Value;
+use std::fmt::Arguments;
 
 pub(super) const ROLE: &str = "ANT-ROLE";
 pub(super) const CONTENT: &str = "ANT-CONTENT-TYPE";
@@ -46,14 +48,14 @@ const FOREIGN: [&str; 14] = [
     "tool-call",
 ];
 
-pub(super) fn judge(message: &Value, place: &str, breaches: &mut Breaches) {
-    role(&message["role"], format!("{place}.role"), breaches);
-    let place = format!("{place}.content");
-    match &message["content"] {
+pub(super) fn judge(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    role(message.member("role"), format_args!("{place}.role"), breaches);
+    let place = format_args!("{place}.content");
+    match message.member("content") {
         Value::String(_) => {}
         Value::Array(blocks) => {
             for (number, block) in blocks.iter().enumerate() {
-                self::block(message, block, &format!("{place}[{number}]"), breaches);
+                self::block(message, block, format_args!("{place}[{number}]"), breaches);
             }
         }
         other => {
@@ -65,7 +67,7 @@ pub(super) fn judge(message: &Value, place: &str, breaches: &mut Breaches) {
     }
 }
 
-fn role(role: &Value, place: String, breaches: &mut Breaches) {
+fn role(role: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     match role.as_str() {
         Some("user" | "assistant" | "system") => {}
         Some(name) => {
@@ -77,20 +79,20 @@ fn role(role: &Value, place: String, breaches: &mut Breaches) {
     }
 }
 
-fn block(message: &Value, block: &Value, place: &str, breaches: &mut Breaches) {
+fn block(message: &Value, block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     if !block.is_object() {
         breaches.add(CONTENT, place, "no object").kind(block).variant("block");
         return;
     }
     let kind = text(block, "type");
-    let place = format!("{place}.type");
+    let place = format_args!("{place}.type");
     if kind.is_empty() {
         breaches.add(CONTENT, place, "there is none").variant("type");
     } else if !KNOWN.contains(&kind) && !kind.ends_with("_tool_result") {
         // Types are added from time to time.
         let breach = breaches.add(BLOCK, place, format!("{kind:?} is no type of a block"));
         breach.certain_if(FOREIGN.contains(&kind)).with(BreachDetail::Value(kind.to_owned()));
-    } else if kind == "image" && message["role"] == "assistant" {
+    } else if kind == "image" && message.member("role") == "assistant" {
         breaches.add(IMAGE, place, "an image of the assistant").with(BreachDetail::Value(kind.to_owned()));
     }
 }

@@ -8,8 +8,10 @@ pub(super) use thinking::{SHOWN, is_thinking, running_turn, thinking_changed, th
 
 use super::breach::{BreachDetail, Breaches};
 use super::{GroupAnswers, Open, RequestContext, has, is_plain, list, text};
+use crate::Members;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use std::fmt::Arguments;
 
 pub(super) const RULES: &[(&str, &str)] = &[
     (
@@ -110,45 +112,45 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     let messages = list(body, "messages");
     if messages.is_empty() {
         let breach = breaches.add("ANT-MESSAGES-NONEMPTY", "messages", "no messages");
-        if !body["messages"].is_array() {
+        if !body.member("messages").is_array() {
             breach.variant("missing");
         }
     }
     let mut open = Open::default();
     let mut ids = HashMap::new();
     for (position, message) in messages.iter().enumerate() {
-        let place = format!("messages[{position}]");
-        let at = format!("{place}.content");
-        forms::judge(message, &place, breaches);
+        let place = format_args!("messages[{position}]");
+        let at = format_args!("{place}.content");
+        forms::judge(message, place, breaches);
         role(body, position, context, breaches);
         // Messages in a row with the same role are one turn.
-        let before = position.checked_sub(1).map(|before| &messages[before]["role"]);
-        let goes_on = before == Some(&message["role"]);
-        if message["role"] != "assistant" {
+        let before = position.checked_sub(1).map(|before| messages[before].member("role"));
+        let goes_on = before == Some(message.member("role"));
+        if message.member("role") != "assistant" {
             answers(&mut open, messages, position, goes_on, breaches);
         } else if !goes_on {
             open = Open::default();
         }
         for (number, block) in list(message, "content").iter().enumerate() {
-            let place = format!("{at}[{number}]");
-            self::block(block, &place, breaches);
-            if block["type"] == "tool_result" && message["role"] == "assistant" {
-                let at = format!("{place}.tool_use_id");
+            let place = format_args!("{at}[{number}]");
+            self::block(block, place, breaches);
+            if block.member("type") == "tool_result" && message.member("role") == "assistant" {
+                let at = format_args!("{place}.tool_use_id");
                 let breach = breaches.add("ANT-ORPHAN", at, "a result in a message of the assistant");
                 breach.id(text(block, "tool_use_id"));
             }
-            if block["type"] == "tool_use" {
+            if block.member("type") == "tool_use" {
                 let id = text(block, "id");
                 if let Some(before) = ids.insert(id, position) {
                     // Only repeats in one message were reported.
                     let is_certain = before == position;
-                    let breach = breaches.add("ANT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again"));
+                    let breach = breaches.add("ANT-ID-UNIQUE", format_args!("{place}.id"), format!("{id:?} again"));
                     breach.certain_if(is_certain).id(id);
                 }
                 open.call(id, position);
             }
         }
-        texts(message, &at, position + 1 == messages.len(), breaches);
+        texts(message, at, position + 1 == messages.len(), breaches);
     }
     let unanswered = open.unanswered();
     if !unanswered.is_empty() {
@@ -162,7 +164,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
 
 fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &mut Breaches) {
     let messages = list(body, "messages");
-    if messages[position]["role"] != "system" {
+    if messages[position].member("role") != "system" {
         return;
     }
     let model = claude(body);
@@ -170,12 +172,12 @@ fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &
     let is_outside = is_among(&PREFILLED) || is_among(&SYSTEM_OUTSIDE);
     let has_beta = context.headers.is_some_and(|headers| headers.has_beta(SYSTEM_BETA));
     let is_inside = is_among(&SYSTEM_INSIDE) || (has_beta && !is_outside);
-    let follows = position.checked_sub(1).is_some_and(|before| messages[before]["role"] == "user");
-    let leads = messages.get(position + 1).is_none_or(|next| next["role"] == "assistant");
+    let follows = position.checked_sub(1).is_some_and(|before| messages[before].member("role") == "user");
+    let leads = messages.get(position + 1).is_none_or(|next| next.member("role") == "assistant");
     if is_inside && follows && leads {
         return;
     }
-    let breach = breaches.add("ANT-SYSTEM", format!("messages[{position}].role"), "a system message");
+    let breach = breaches.add("ANT-SYSTEM", format_args!("messages[{position}].role"), "a system message");
     // It is not known of every model whether it accepts this.
     breach.certain_if(!(follows && leads) || is_outside);
     match position {
@@ -193,29 +195,29 @@ fn claude(body: &Value) -> &str {
 }
 
 fn results(message: &Value) -> impl Iterator<Item = &str> {
-    let blocks = list(message, "content").iter().filter(|block| block["type"] == "tool_result");
+    let blocks = list(message, "content").iter().filter(|block| block.member("type") == "tool_result");
     blocks.map(|block| text(block, "tool_use_id"))
 }
 
 /// Judges the results in a message. Missing ones are reported at the first message of a turn only.
 fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes_on: bool, breaches: &mut Breaches) {
     let message = &messages[position];
-    let place = format!("messages[{position}].content");
+    let place = format_args!("messages[{position}].content");
     let (mut text_before, mut other_before) = (false, false);
     for (number, block) in list(message, "content").iter().enumerate() {
-        let place = format!("{place}[{number}]");
-        if block["type"] != "tool_result" {
-            text_before |= block["type"] == "text";
+        let place = format_args!("{place}[{number}]");
+        if block.member("type") != "tool_result" {
+            text_before |= block.member("type") == "text";
             other_before = true;
             continue;
         }
         let id = text(block, "tool_use_id");
         if other_before {
             // The documentation speaks of texts.
-            let breach = breaches.add("ANT-RESULT-FIRST", &*place, "stands behind another block");
+            let breach = breaches.add("ANT-RESULT-FIRST", place, "stands behind another block");
             breach.certain_if(text_before).ids(&[id]).with(BreachDetail::Calls(open.at));
         }
-        let at = format!("{place}.tool_use_id");
+        let at = format_args!("{place}.tool_use_id");
         match open.answer(id, position) {
             GroupAnswers::First => {}
             GroupAnswers::Unknown => {
@@ -231,12 +233,12 @@ fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes
     if goes_on || missing.is_empty() {
         return;
     }
-    let turn = messages[position + 1..].iter().take_while(|next| next["role"] == message["role"]);
+    let turn = messages[position + 1..].iter().take_while(|next| next.member("role") == message.member("role"));
     let behind: HashSet<&str> = turn.flat_map(results).collect();
     let (late, lost): (Vec<&str>, Vec<&str>) = missing.iter().partition(|id| behind.contains(*id));
     if !late.is_empty() {
         let what = format!("{late:?} are answered in a message behind it");
-        let breach = breaches.add("ANT-RESULT-TOGETHER", &*place, what);
+        let breach = breaches.add("ANT-RESULT-TOGETHER", place, what);
         // The API joins the messages today.
         breach.certain_if(false).ids(&late).with(BreachDetail::Calls(open.at));
     }
@@ -249,7 +251,7 @@ fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes
     }
 }
 
-fn block(block: &Value, place: &str, breaches: &mut Breaches) {
+fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let kind = text(block, "type");
     let id = match kind {
         "tool_use" => Some("id"),
@@ -259,39 +261,40 @@ fn block(block: &Value, place: &str, breaches: &mut Breaches) {
     if let Some(member) = id {
         let id = text(block, member);
         if !is_plain(id) {
-            let breach = breaches.add("ANT-ID-PATTERN", format!("{place}.{member}"), format!("{id:?}")).id(id);
+            let breach = breaches.add("ANT-ID-PATTERN", format_args!("{place}.{member}"), format!("{id:?}")).id(id);
             if kind == "tool_result" {
                 breach.variant("result");
             }
         }
     }
     if kind == "tool_use" {
-        let input = &block["input"];
+        let input = block.member("input");
         if !input.is_object() {
-            let breach = breaches.add("ANT-INPUT-OBJECT", format!("{place}.input"), input.to_string());
+            let breach = breaches.add("ANT-INPUT-OBJECT", format_args!("{place}.input"), input.to_string());
             if block.get("input").is_none() {
                 breach.variant("missing");
             }
         }
-        called(text(block, "name"), format!("{place}.name"), breaches);
+        called(text(block, "name"), format_args!("{place}.name"), breaches);
     }
     if kind == "tool_result" {
-        let place = format!("{place}.content");
-        let is_form = matches!(block["content"], Value::Null | Value::String(_) | Value::Array(_));
+        let place = format_args!("{place}.content");
+        let is_form = matches!(block.member("content"), Value::Null | Value::String(_) | Value::Array(_));
         if !is_form || block.get("content").is_some_and(Value::is_null) {
-            let breach = breaches.add("ANT-RESULT-CONTENT", &*place, block["content"].to_string());
+            let breach = breaches.add("ANT-RESULT-CONTENT", place, block.member("content").to_string());
             breach.variant("form").certain_if(!is_form);
         }
         let is_known = |part: &Value| {
             matches!(text(part, "type"), "text" | "image" | "document" | "search_result" | "tool_reference")
         };
         for (number, part) in list(block, "content").iter().enumerate() {
-            let place = format!("{place}[{number}]");
-            if part["type"] == "text" && text(part, "text").is_empty() {
-                breaches.add("ANT-RESULT-CONTENT", format!("{place}.text"), "empty");
+            let place = format_args!("{place}[{number}]");
+            if part.member("type") == "text" && text(part, "text").is_empty() {
+                breaches.add("ANT-RESULT-CONTENT", format_args!("{place}.text"), "empty");
             } else if !is_known(part) {
                 // Types are added from time to time.
-                let breach = breaches.add("ANT-RESULT-CONTENT", format!("{place}.type"), part["type"].to_string());
+                let breach =
+                    breaches.add("ANT-RESULT-CONTENT", format_args!("{place}.type"), part.member("type").to_string());
                 breach.variant("form").certain_if(false);
             }
         }
@@ -301,7 +304,7 @@ fn block(block: &Value, place: &str, breaches: &mut Breaches) {
             if !known.contains(&name) && name != "type" && name != "cache_control" {
                 // New members come from time to time; `index` never was one.
                 let is_certain = name == "index";
-                let breach = breaches.add("ANT-EXTRA", format!("{place}.{name}"), "unknown");
+                let breach = breaches.add("ANT-EXTRA", format_args!("{place}.{name}"), "unknown");
                 breach.certain_if(is_certain).name(name).with(BreachDetail::Value(kind.to_owned()));
             }
         }
@@ -309,10 +312,10 @@ fn block(block: &Value, place: &str, breaches: &mut Breaches) {
 }
 
 /// The name in a call. That names with other characters are refused there was not reported, unlike their length.
-fn called(name: &str, place: String, breaches: &mut Breaches) {
+fn called(name: &str, place: Arguments<'_>, breaches: &mut Breaches) {
     let length = name.chars().count();
     if length > LONGEST_CALLED {
-        let breach = breaches.add("ANT-TOOL-NAME", &*place, format!("{length} characters")).variant("called");
+        let breach = breaches.add("ANT-TOOL-NAME", place, format!("{length} characters")).variant("called");
         breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_CALLED));
     }
     if name.is_empty() {
@@ -332,9 +335,9 @@ fn is_white(character: char) -> bool {
 }
 
 /// The texts of a message.
-fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
-    let final_answer = is_last && message["role"] == "assistant";
-    let is_empty = match &message["content"] {
+fn texts(message: &Value, place: Arguments<'_>, is_last: bool, breaches: &mut Breaches) {
+    let final_answer = is_last && message.member("role") == "assistant";
+    let is_empty = match message.member("content") {
         Value::String(text) => {
             if !text.is_empty() && is_blank(text) {
                 breaches.add("ANT-TEXT-WHITESPACE", place, format!("{text:?}"));
@@ -346,22 +349,22 @@ fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
     };
     if is_empty && !final_answer {
         let breach = breaches.add("ANT-MSG-NONEMPTY", place, "empty");
-        if message["role"] == "user" {
+        if message.member("role") == "user" {
             breach.variant("user");
         }
     }
     let blocks: Vec<(usize, &str)> = list(message, "content")
         .iter()
         .enumerate()
-        .filter(|(_, block)| block["type"] == "text")
+        .filter(|(_, block)| block.member("type") == "text")
         .map(|(number, block)| (number, text(block, "text")))
         .collect();
     let says_something = blocks.iter().any(|(_, text)| !is_blank(text));
     for (number, text) in blocks {
         if text.is_empty() {
-            breaches.add("ANT-TEXT-NONEMPTY", format!("{place}[{number}].text"), "empty");
+            breaches.add("ANT-TEXT-NONEMPTY", format_args!("{place}[{number}].text"), "empty");
         } else if is_blank(text) && !says_something {
-            breaches.add("ANT-TEXT-WHITESPACE", format!("{place}[{number}].text"), format!("{text:?}"));
+            breaches.add("ANT-TEXT-WHITESPACE", format_args!("{place}[{number}].text"), format!("{text:?}"));
         }
     }
 }
@@ -369,11 +372,11 @@ fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
 /// An assistant message that stands last.
 fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let Some((message, before)) = messages.split_last() else { return };
-    if message["role"] != "assistant" {
+    if message.member("role") != "assistant" {
         return;
     }
-    let place = format!("messages[{}]", before.len());
-    let (at, end) = match &message["content"] {
+    let place = format_args!("messages[{}]", before.len());
+    let (at, end) = match message.member("content") {
         Value::Array(blocks) => {
             let number = blocks.len().saturating_sub(1);
             (
@@ -392,7 +395,7 @@ fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let is_paused =
         list(message, "content").iter().any(|block| has(block, "type") && is_of_server(text(block, "type")));
     if !prefilled && !is_paused {
-        let breach = breaches.add("ANT-PREFILL", format!("{place}.role"), "the assistant's message stands last");
+        let breach = breaches.add("ANT-PREFILL", format_args!("{place}.role"), "the assistant's message stands last");
         breach.certain_if(model.starts_with("claude-"));
     }
 }

@@ -1,5 +1,6 @@
 //! What Anthropic Messages demands of thinking blocks.
 
+use crate::Members;
 use crate::oracle::provider::breach::{Breach, BreachDetail, Breaches};
 use crate::oracle::provider::{RequestContext, list, text};
 use serde_json::Value;
@@ -11,11 +12,12 @@ pub(super) const CHOICE: &str = "ANT-THINK-CHOICE";
 
 pub(super) fn judge(body: &Value, is_claude: bool, context: &RequestContext<'_>, breaches: &mut Breaches) {
     // `adaptive` thinks or not, as the model likes.
-    let (always, sometimes) = (body["thinking"]["type"] == "enabled", body["thinking"]["type"] == "adaptive");
+    let (always, sometimes) =
+        (body.member("thinking").member("type") == "enabled", body.member("thinking").member("type") == "adaptive");
     let messages = list(body, "messages");
     signatures(messages, is_claude, context, breaches);
     if always || sometimes {
-        let choice = text(&body["tool_choice"], "type");
+        let choice = text(body.member("tool_choice"), "type");
         if matches!(choice, "any" | "tool") {
             breaches.add(CHOICE, "tool_choice.type", format!("{choice:?} while thinking is on")).certain_if(always);
         }
@@ -34,12 +36,12 @@ pub(in crate::oracle::provider) fn is_thinking(block: &Value) -> bool {
 }
 
 fn has_result(message: &Value) -> bool {
-    list(message, "content").iter().any(|block| block["type"] == "tool_result")
+    list(message, "content").iter().any(|block| block.member("type") == "tool_result")
 }
 
 /// Where the turn begins that the model has begun and not ended: behind the last words of the user.
 pub(in crate::oracle::provider) fn running_turn(messages: &[Value]) -> usize {
-    let is_of_loop = |message: &&Value| message["role"] != "user" || has_result(message);
+    let is_of_loop = |message: &&Value| message.member("role") != "user" || has_result(message);
     messages.len() - messages.iter().rev().take_while(is_of_loop).count()
 }
 
@@ -61,7 +63,7 @@ pub(in crate::oracle::provider) fn thinking_changed(block: String, is_latest: bo
 /// The turn of a running tool loop begins with the thinking that led to its calls.
 fn first(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breaches) {
     let (before, running) = messages.split_at(running_turn(messages));
-    let turns = || running.iter().enumerate().filter(|(_, message)| message["role"] == "assistant");
+    let turns = || running.iter().enumerate().filter(|(_, message)| message.member("role") == "assistant");
     let Some((position, message)) = turns().next() else { return };
     // The models answer results within their turn, then without new thinking.
     let blocks = list(message, "content");
@@ -85,7 +87,7 @@ fn signatures(messages: &[Value], is_claude: bool, context: &RequestContext<'_>,
     let blocks = messages.iter().enumerate().flat_map(|(position, message)| {
         list(message, "content").iter().enumerate().map(move |(number, block)| (position, number, block))
     });
-    for (position, number, block) in blocks.filter(|(_, _, block)| block["type"] == "thinking") {
+    for (position, number, block) in blocks.filter(|(_, _, block)| block.member("type") == "thinking") {
         let place = || format!("messages[{position}].content[{number}].signature");
         let signature = text(block, "signature");
         if signature.is_empty() {
@@ -103,7 +105,7 @@ fn signatures(messages: &[Value], is_claude: bool, context: &RequestContext<'_>,
 fn same(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breaches) {
     let Some(said) = context.thinking else { return };
     let Some((position, message)) =
-        messages.iter().enumerate().rev().find(|(_, message)| message["role"] == "assistant")
+        messages.iter().enumerate().rev().find(|(_, message)| message.member("role") == "assistant")
     else {
         return;
     };
@@ -111,7 +113,7 @@ fn same(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breache
         list(message, "content").iter().enumerate().filter(|(_, block)| is_thinking(block)).collect();
     let unsigned = |block: &Value| {
         let signature = text(block, "signature");
-        block["type"] == "thinking" && said.iter().flatten().all(|one| text(one, "signature") != signature)
+        block.member("type") == "thinking" && said.iter().flatten().all(|one| text(one, "signature") != signature)
     };
     // Without any, ANT-THINK-FIRST has the word; with another signature, ANT-THINK-SIGN.
     let Some(&(number, _)) = blocks.first() else { return };
@@ -140,5 +142,5 @@ fn same(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breache
 }
 
 fn is_same(block: &Value, said: &Value) -> bool {
-    SHOWN.iter().all(|name| block[*name] == said[*name])
+    SHOWN.iter().all(|name| block.member(name) == said.member(name))
 }

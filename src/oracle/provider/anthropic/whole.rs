@@ -1,5 +1,6 @@
 //! What concerns a request to Anthropic Messages as a whole: declared tools, marks of the cache, sizes, the version.
 
+use crate::Members;
 use crate::oracle::provider::breach::{BreachDetail, Breaches};
 use crate::oracle::provider::{RequestContext, has, is_plain, list, text};
 use serde_json::Value;
@@ -28,7 +29,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
         }
         breach.with(BreachDetail::Length(messages.len())).with(BreachDetail::Max(MOST_MESSAGES));
     }
-    breaches.surrogates(true, "ANT-UTF16", "", body);
+    breaches.surrogates(true, "ANT-UTF16", format_args!(""), body);
     max_tokens(body, breaches);
     version(body, context, breaches);
 }
@@ -51,10 +52,10 @@ fn tools(body: &Value, breaches: &mut Breaches) {
     let mut names = HashSet::new();
     // Sets of tools have no name.
     for (position, tool) in list(body, "tools").iter().enumerate().filter(|(_, tool)| has(tool, "name")) {
-        let place = format!("tools[{position}].name");
+        let place = format_args!("tools[{position}].name");
         let name = text(tool, "name");
         if !is_plain(name) || name.len() > LONGEST_DECLARED {
-            breaches.add("ANT-TOOL-NAME", &*place, format!("{name:?}")).name(name);
+            breaches.add("ANT-TOOL-NAME", place, format!("{name:?}")).name(name);
         }
         if !names.insert(name) {
             breaches.add("ANT-TOOLS-UNIQUE", place, format!("{name:?} again")).name(name);
@@ -66,7 +67,7 @@ fn marks(body: &Value, breaches: &mut Breaches) {
     let mut marks = 0;
     marked(body, &mut Vec::new(), &mut |path, block| {
         marks += 1;
-        if block["type"] == "text" && text(block, "text").is_empty() {
+        if block.member("type") == "text" && text(block, "text").is_empty() {
             breaches.add("ANT-CACHE-MARKS", path.concat(), "on an empty text").variant("empty");
         }
     });
@@ -112,13 +113,13 @@ fn version(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) 
     }
     for (position, message) in list(body, "messages").iter().enumerate() {
         for (number, block) in list(message, "content").iter().enumerate() {
-            let place = format!("messages[{position}].content[{number}]");
-            if message["role"] == "assistant" && block["type"] == "document" {
-                breaches.add("ANT-NO-DOCUMENT", format!("{place}.type"), "a document of the assistant");
+            let place = format_args!("messages[{position}].content[{number}]");
+            if message.member("role") == "assistant" && block.member("type") == "document" {
+                breaches.add("ANT-NO-DOCUMENT", format_args!("{place}.type"), "a document of the assistant");
             }
             let has_citations = !list(block, "citations").is_empty();
-            if message["role"] == "user" && block["type"] == "text" && has_citations {
-                breaches.add("ANT-NO-CITATIONS", format!("{place}.citations"), "citations in a text of the user");
+            if message.member("role") == "user" && block.member("type") == "text" && has_citations {
+                breaches.add("ANT-NO-CITATIONS", format_args!("{place}.citations"), "citations in a text of the user");
             }
         }
     }

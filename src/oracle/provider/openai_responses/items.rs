@@ -2,7 +2,9 @@
 
 use super::super::breach::{BreachDetail, Breaches};
 use super::{LONGEST_ID, LONGEST_TEXT, has, is_plain, list, text};
+use crate::Members;
 use serde_json::Value;
+use std::fmt::Arguments;
 
 pub(super) const TYPE: &str = "OAI-RESP-ITEM-TYPE";
 pub(super) const ROLE: &str = "OAI-RESP-ROLE";
@@ -78,27 +80,29 @@ const FOREIGN_PARTS: [&str; 10] = [
 ];
 
 /// What an item is: its type, or the role of a message without one.
-pub(super) fn form(item: &Value, place: &str, breaches: &mut Breaches) {
+pub(super) fn form(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let kind = text(item, "type");
     let is_message = !has(item, "type") || kind == "message";
     if !is_message && !TYPES.contains(&kind) {
         // Types are added from time to time: calls and their outputs.
         let is_newer =
             (kind.ends_with("_call") && kind != "tool_call") || kind.ends_with("_output") || kind.contains(':');
-        let breach = breaches.add(TYPE, format!("{place}.type"), format!("{} is no type of an item", item["type"]));
+        let breach =
+            breaches.add(TYPE, format_args!("{place}.type"), format!("{} is no type of an item", item.member("type")));
         breach.certain_if(!is_newer).with(BreachDetail::Value(kind.to_owned()));
     }
     let role = text(item, "role");
     if is_message && !ROLES.contains(&role) {
-        let what = if has(item, "role") { item["role"].to_string() } else { "there is none".to_owned() };
-        breaches.add(ROLE, format!("{place}.role"), what).with(BreachDetail::Value(role.to_owned()));
+        let what = if has(item, "role") { item.member("role").to_string() } else { "there is none".to_owned() };
+        breaches.add(ROLE, format_args!("{place}.role"), what).with(BreachDetail::Value(role.to_owned()));
     }
     for name in ["tool_calls", "tool_call_id"].into_iter().filter(|name| item.get(*name).is_some()) {
-        breaches.add(CHAT, format!("{place}.{name}"), "a member of chat completions");
+        breaches.add(CHAT, format_args!("{place}.{name}"), "a member of chat completions");
     }
-    let content = &item["content"];
+    let content = item.member("content");
     if is_message && !content.is_string() && !content.is_array() {
-        let breach = breaches.add(CONTENT, format!("{place}.content"), "neither a string nor an array").kind(content);
+        let breach =
+            breaches.add(CONTENT, format_args!("{place}.content"), "neither a string nor an array").kind(content);
         if item.get("content").is_none() {
             breach.variant("missing");
         }
@@ -106,7 +110,7 @@ pub(super) fn form(item: &Value, place: &str, breaches: &mut Breaches) {
 }
 
 /// An item's own id.
-pub(super) fn own_id(item: &Value, id: &str, place: &str, breaches: &mut Breaches) {
+pub(super) fn own_id(item: &Value, id: &str, place: Arguments<'_>, breaches: &mut Breaches) {
     let prefix = match text(item, "type") {
         "message" => "msg",
         "function_call" => "fc",
@@ -131,34 +135,34 @@ pub(super) fn own_id(item: &Value, id: &str, place: &str, breaches: &mut Breache
 }
 
 /// The parts of a message's content.
-pub(super) fn parts(item: &Value, place: &str, breaches: &mut Breaches) {
+pub(super) fn parts(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", place, text(item, "content"));
-    let is_message = !has(item, "type") || item["type"] == "message";
+    let is_message = !has(item, "type") || item.member("type") == "message";
     for (position, part) in list(item, "content").iter().enumerate() {
-        let place = format!("{place}[{position}]");
-        breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", &format!("{place}.text"), text(part, "text"));
+        let place = format_args!("{place}[{position}]");
+        breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", format_args!("{place}.text"), text(part, "text"));
         if is_message {
-            self::part(item, part, &place, breaches);
+            self::part(item, part, place, breaches);
         }
     }
 }
 
-fn part(item: &Value, part: &Value, place: &str, breaches: &mut Breaches) {
+fn part(item: &Value, part: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     if !part.is_object() {
         breaches.add(CONTENT, place, "no object").kind(part).variant("part");
         return;
     }
     let kind = text(part, "type");
-    let at = format!("{place}.type");
+    let at = format_args!("{place}.type");
     if kind.is_empty() {
         breaches.add(CONTENT, at, "there is none").variant("type");
         return;
     }
-    let what = format!("{} in a message of {}", part["type"], item["role"]);
+    let what = format!("{} in a message of {}", part.member("type"), item.member("role"));
     let variant = match kind {
         _ if !PARTS.contains(&kind) => Some("unknown"),
-        "input_text" | "input_image" | "input_file" | "input_audio" if item["role"] == "assistant" => None,
-        "output_text" | "refusal" if item["role"] != "assistant" => Some("user"),
+        "input_text" | "input_image" | "input_file" | "input_audio" if item.member("role") == "assistant" => None,
+        "output_text" | "refusal" if item.member("role") != "assistant" => Some("user"),
         _ => return,
     };
     let breach = breaches.add(PART, at, what);

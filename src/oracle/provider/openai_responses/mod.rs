@@ -5,8 +5,10 @@ mod items;
 
 use super::breach::{BreachDetail, Breaches};
 use super::{RequestContext, StoredItems, has, is_plain, list, model, openai_tools, text};
+use crate::Members;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use std::fmt::Arguments;
 
 pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-RESP-ANSWERED", "Every `function_call` item has a `function_call_output` with its `call_id` behind it."),
@@ -66,51 +68,51 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     pairs.stored_calls(context, breaches);
     let mut ids = HashSet::new();
     for (position, item) in items.iter().enumerate() {
-        let place = format!("input[{position}]");
-        items::form(item, &place, breaches);
-        pairs.item(item, position, &place, breaches);
-        calls::judge(item, &place, breaches);
-        if item["type"] == "function_call_output" {
-            output(&item["output"], &format!("{place}.output"), breaches);
+        let place = format_args!("input[{position}]");
+        items::form(item, place, breaches);
+        pairs.item(item, position, place, breaches);
+        calls::judge(item, place, breaches);
+        if item.member("type") == "function_call_output" {
+            output(item.member("output"), format_args!("{place}.output"), breaches);
         }
-        if let Some(id) = item["id"].as_str() {
-            let at = format!("{place}.id");
-            if item["type"] != "item_reference" && !ids.insert(id) {
-                breaches.add("OAI-RESP-ITEM-UNIQUE", &*at, format!("{id:?} again")).id(id);
+        if let Some(id) = item.member("id").as_str() {
+            let at = format_args!("{place}.id");
+            if item.member("type") != "item_reference" && !ids.insert(id) {
+                breaches.add("OAI-RESP-ITEM-UNIQUE", at, format!("{id:?} again")).id(id);
             }
-            items::own_id(item, id, &at, breaches);
+            items::own_id(item, id, at, breaches);
         }
-        if item["type"] == "reasoning" {
-            reasoning(item, &place, breaches);
-            followed(body, position, &place, breaches);
+        if item.member("type") == "reasoning" {
+            reasoning(item, place, breaches);
+            followed(body, position, place, breaches);
         }
-        stored(item, body, context, &place, breaches);
-        items::parts(item, &format!("{place}.content"), breaches);
+        stored(item, body, context, place, breaches);
+        items::parts(item, format_args!("{place}.content"), breaches);
     }
     for (position, tool) in list(body, "tools").iter().enumerate() {
-        let place = format!("tools[{position}]");
-        calls::declared(tool, &place, breaches);
-        if tool["type"] == "function" {
-            openai_tools::strict(tool, &place, breaches);
+        let place = format_args!("tools[{position}]");
+        calls::declared(tool, place, breaches);
+        if tool.member("type") == "function" {
+            openai_tools::strict(tool, place, breaches);
         }
     }
     // Whether OpenAI refuses it was said once.
-    breaches.surrogates(false, "OAI-RESP-UTF16", "", body);
+    breaches.surrogates(false, "OAI-RESP-UTF16", format_args!(""), body);
 }
 
 /// What concerns the request as a whole.
 fn whole(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
-    if let (Some(id), StoredItems::Missing) = (body["previous_response_id"].as_str(), context.stored) {
+    if let (Some(id), StoredItems::Missing) = (body.member("previous_response_id").as_str(), context.stored) {
         let what = format!("no response {id:?} is stored");
         breaches.add("OAI-RESP-PREVIOUS", "previous_response_id", what).id(id);
     }
-    let is_empty = match &body["input"] {
+    let is_empty = match body.member("input") {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    if is_empty && ["previous_response_id", "conversation", "prompt"].iter().all(|name| body[*name].is_null()) {
+    if is_empty && ["previous_response_id", "conversation", "prompt"].iter().all(|name| body.member(name).is_null()) {
         // Known from comments in one client.
         breaches.add("OAI-RESP-INPUT-NONEMPTY", "input", "there is no input").certain_if(false);
     }
@@ -131,7 +133,7 @@ impl<'a> Pairs<'a> {
         let items = list(body, "input");
         let refers =
             |item: &Value| matches!(text(item, "type"), "item_reference" | "compaction" | "compaction_summary");
-        let names_history = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
+        let names_history = !body.member("previous_response_id").is_null() || !body.member("conversation").is_null();
         let knows_history = !names_history || matches!(context.stored, StoredItems::Items(_));
         let outputs = items.iter().enumerate();
         let last_outputs =
@@ -162,27 +164,27 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    fn item(&mut self, item: &'a Value, position: usize, place: &str, breaches: &mut Breaches) {
-        let at_id = format!("{place}.call_id");
+    fn item(&mut self, item: &'a Value, position: usize, place: Arguments<'_>, breaches: &mut Breaches) {
+        let at_id = format_args!("{place}.call_id");
         if let Some(id) = call_id(item, "function_call") {
-            length_of_id(id, &at_id, breaches);
+            length_of_id(id, at_id, breaches);
             if !self.called.insert(id) {
                 // In a later round only gateways were seen to refuse it.
                 let is_open = !self.answered.remove(id);
-                let breach = breaches.add("OAI-RESP-ONE-OUTPUT", &*at_id, format!("a second call {id:?}"));
+                let breach = breaches.add("OAI-RESP-ONE-OUTPUT", at_id, format!("a second call {id:?}"));
                 breach.certain_if(is_open).id(id);
             }
             let has_output = self.last_outputs.get(id).is_some_and(|&last| last > position);
             if self.is_closed && !has_output {
-                breaches.add("OAI-RESP-ANSWERED", &*at_id, format!("no output for {id:?}")).id(id);
+                breaches.add("OAI-RESP-ANSWERED", at_id, format!("no output for {id:?}")).id(id);
             }
         }
         // Calls of other types, such as `local_shell_call`, are answered in the same way.
-        if item["type"] != "function_call" && text(item, "type").ends_with("_call") {
+        if item.member("type") != "function_call" && text(item, "type").ends_with("_call") {
             self.called.insert(text(item, "call_id"));
         }
         if let Some(id) = call_id(item, "function_call_output") {
-            length_of_id(id, &at_id, breaches);
+            length_of_id(id, at_id, breaches);
             if !self.called.contains(id) && self.is_closed {
                 breaches.add("OAI-RESP-ORPHAN", at_id, format!("no call {id:?} before it")).id(id);
             } else if !self.answered.insert(id) {
@@ -193,17 +195,17 @@ impl<'a> Pairs<'a> {
 }
 
 fn call_id<'a>(item: &'a Value, kind: &str) -> Option<&'a str> {
-    (item["type"] == kind).then(|| text(item, "call_id"))
+    (item.member("type") == kind).then(|| text(item, "call_id"))
 }
 
-fn length_of_id(id: &str, place: &str, breaches: &mut Breaches) {
+fn length_of_id(id: &str, place: Arguments<'_>, breaches: &mut Breaches) {
     if id.is_empty() {
         breaches.add("OAI-RESP-CALLID-LEN", place, "0 characters").variant("empty");
     }
     breaches.not_longer(LONGEST_ID, "OAI-RESP-CALLID-LEN", place, id);
 }
 
-fn output(output: &Value, place: &str, breaches: &mut Breaches) {
+fn output(output: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let parts = ["input_text", "input_image", "input_file"];
     let what = "neither a string that is short enough nor an array of such parts";
     match output {
@@ -223,14 +225,14 @@ fn output(output: &Value, place: &str, breaches: &mut Breaches) {
 }
 
 /// What a `reasoning` item led to stands behind it.
-fn followed(body: &Value, position: usize, place: &str, breaches: &mut Breaches) {
+fn followed(body: &Value, position: usize, place: Arguments<'_>, breaches: &mut Breaches) {
     // It was not demanded where nothing is stored.
-    if body["store"] == false {
+    if body.member("store") == false {
         return;
     }
-    let next = list(body, "input")[position + 1..].iter().find(|item| item["type"] != "reasoning");
+    let next = list(body, "input")[position + 1..].iter().find(|item| item.member("type") != "reasoning");
     let is_of_model = next.is_some_and(|item| match text(item, "type") {
-        "" | "message" => item["role"] == "assistant",
+        "" | "message" => item.member("role") == "assistant",
         kind => !kind.ends_with("_output"),
     });
     if !is_of_model {
@@ -241,24 +243,25 @@ fn followed(body: &Value, position: usize, place: &str, breaches: &mut Breaches)
 }
 
 /// An item that the server is to look up.
-fn stored(item: &Value, body: &Value, context: &RequestContext<'_>, place: &str, breaches: &mut Breaches) {
-    let is_reasoning = item["type"] == "reasoning" && item["encrypted_content"].as_str().is_none_or(str::is_empty);
-    let is_reference = item["type"] == "item_reference";
+fn stored(item: &Value, body: &Value, context: &RequestContext<'_>, place: Arguments<'_>, breaches: &mut Breaches) {
+    let is_reasoning =
+        item.member("type") == "reasoning" && item.member("encrypted_content").as_str().is_none_or(str::is_empty);
+    let is_reference = item.member("type") == "item_reference";
     // Whoever knows what is stored puts items in the place of references.
     let is_lost = is_reference && !matches!(context.stored, StoredItems::Unknown);
-    if is_lost || (body["store"] == false && (is_reference || is_reasoning)) {
+    if is_lost || (body.member("store") == false && (is_reference || is_reasoning)) {
         // Without an id there is nothing to look up.
         let breach = breaches.add("OAI-RESP-STORE", place, "refers to what was not stored");
-        breach.certain_if(item["id"].is_string()).id(text(item, "id"));
+        breach.certain_if(item.member("id").is_string()).id(text(item, "id"));
     }
 }
 
-fn reasoning(item: &Value, place: &str, breaches: &mut Breaches) {
+fn reasoning(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     for (name, member) in item.as_object().into_iter().flatten() {
         if name == "status" || member.is_null() {
             // The schema lets `encrypted_content` be null.
             let is_certain = name != "encrypted_content";
-            breaches.add("OAI-RESP-EXTRA", format!("{place}.{name}"), member.to_string()).certain_if(is_certain);
+            breaches.add("OAI-RESP-EXTRA", format_args!("{place}.{name}"), member.to_string()).certain_if(is_certain);
         }
     }
 }
