@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use threadspec::Members;
 use threadspec::oracle::{Api, RequestForm};
 
 /// The members of a JSON object, the values as they are written.
@@ -29,12 +30,12 @@ pub fn is_message(json: &str) -> bool {
 /// assert_eq!(form::form_of(&body), Some(RequestForm::BedrockConverse));
 /// ```
 pub fn form_of(body: &Value) -> Option<RequestForm> {
-    if body["contents"].is_array() && body.get("messages").is_none() {
+    if body.member("contents").is_array() && body.get("messages").is_none() {
         return Some(RequestForm::Gemini);
     }
-    let has_setting = SETTINGS_OF_BEDROCK.iter().any(|name| body.get(*name).is_some_and(|value| !value.is_null()));
+    let has_setting = has_any(body, &SETTINGS_OF_BEDROCK);
     if (has_setting && api_of_messages(body).is_none())
-        || is_bedrock(body["messages"].as_array().map(Vec::as_slice).unwrap_or_default())
+        || is_bedrock(body.member("messages").as_array().map(Vec::as_slice).unwrap_or_default())
     {
         return Some(RequestForm::BedrockConverse);
     }
@@ -49,29 +50,33 @@ const SETTINGS_OF_BEDROCK: [&str; 4] = ["modelId", "toolConfig", "inferenceConfi
 
 /// The API that the messages of a body tell.
 fn api_of_messages(body: &Value) -> Option<Api> {
-    body["messages"].as_array().map_or(Some(Api::OpenAiResponses), |messages| messages.iter().find_map(of_message))
+    body.member("messages")
+        .as_array()
+        .map_or(Some(Api::OpenAiResponses), |messages| messages.iter().find_map(of_message))
 }
 
 /// Whether messages are in the words of Bedrock's `Converse`: their blocks have no `type`, but one member by its name.
 fn is_bedrock(messages: &[Value]) -> bool {
-    let mut blocks = messages.iter().flat_map(|message| message["content"].as_array().into_iter().flatten()).peekable();
+    let mut blocks =
+        messages.iter().flat_map(|message| message.member("content").as_array().into_iter().flatten()).peekable();
     let has_blocks = blocks.peek().is_some();
     let (mut is_sure, mut could_be) = (false, true);
     for block in blocks {
-        let is_known = BEDROCK.iter().any(|name| block[*name].is_object());
-        let is_text = block["text"].is_string() && block.as_object().is_some_and(|members| members.len() == 1);
-        is_sure |= is_known && block["type"].is_null();
+        let is_known = BEDROCK.iter().any(|name| block.member(name).is_object());
+        let is_text = block.member("text").is_string() && block.as_object().is_some_and(|members| members.len() == 1);
+        is_sure |= is_known && block.member("type").is_null();
         // Others have texts without a `type`, too, beside roles that it has not, or beside an image that is its address.
-        could_be &= is_text || is_known || ["image", "document", "video"].iter().any(|name| block[*name].is_object());
+        could_be &=
+            is_text || is_known || ["image", "document", "video"].iter().any(|name| block.member(name).is_object());
     }
-    could_be &= messages.iter().all(|message| matches!(message["role"].as_str(), Some("user" | "assistant")));
+    could_be &= messages.iter().all(|message| matches!(message.member("role").as_str(), Some("user" | "assistant")));
     is_sure || (has_blocks && could_be)
 }
 
 /// The API that the body of a request is for; `None` if it could be for several.
 pub fn api_of(body: &Value) -> Option<Api> {
-    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let messages = body.member("messages").as_array().map(Vec::as_slice).unwrap_or_default();
+    let tools = body.member("tools").as_array().map(Vec::as_slice).unwrap_or_default();
     let has = |names: &[&str]| has_any(body, names);
     let of_tool = |tool: &Value| match tool {
         _ if tool.get("function").is_some() || tool.get("custom").is_some() => Some(Api::OpenAiChat),
@@ -83,11 +88,11 @@ pub fn api_of(body: &Value) -> Option<Api> {
         if has(&["system", "anthropic_version", "anthropic_beta", "stop_sequences"]) {
             Some(Api::Anthropic)
         } else if has(&["max_completion_tokens", "response_format", "stream_options", "functions", "n", "seed", "stop"])
-            || messages.iter().any(|message| message["role"] == "system")
+            || messages.iter().any(|message| message.member("role") == "system")
         {
             Some(Api::OpenAiChat)
         } else {
-            body["model"].as_str().is_some_and(|model| model.starts_with("claude")).then_some(Api::Anthropic)
+            body.member("model").as_str().is_some_and(|model| model.starts_with("claude")).then_some(Api::Anthropic)
         }
     })
 }
@@ -102,8 +107,9 @@ pub fn api_of(body: &Value) -> Option<Api> {
 /// assert_eq!(api_of_settings(&body), Some(Api::Anthropic));
 /// ```
 pub fn api_of_settings(body: &Value) -> Option<Api> {
-    let begins =
-        |names: &[&str]| body["model"].as_str().is_some_and(|model| names.iter().any(|name| model.starts_with(name)));
+    let begins = |names: &[&str]| {
+        body.member("model").as_str().is_some_and(|model| names.iter().any(|name| model.starts_with(name)))
+    };
     match () {
         () if body.get("messages").is_none() => Some(Api::OpenAiResponses),
         // Gateways take the words of chat completions for models of Anthropic, and the other way round.
@@ -116,17 +122,17 @@ pub fn api_of_settings(body: &Value) -> Option<Api> {
 }
 
 fn has_any(body: &Value, names: &[&str]) -> bool {
-    names.iter().any(|name| body.get(*name).is_some_and(|value| !value.is_null()))
+    names.iter().any(|name| !body.member(name).is_null())
 }
 
 fn of_message(message: &Value) -> Option<Api> {
-    let has = |name: &str| message.get(name).is_some_and(|value| !value.is_null());
-    if matches!(message["role"].as_str(), Some("developer" | "tool" | "function"))
+    let has = |name: &str| !message.member(name).is_null();
+    if matches!(message.member("role").as_str(), Some("developer" | "tool" | "function"))
         || ["tool_calls", "function_call", "tool_call_id"].iter().any(|name| has(name))
     {
         return Some(Api::OpenAiChat);
     }
-    message["content"].as_array().into_iter().flatten().find_map(|part| match part["type"].as_str()? {
+    message.member("content").as_array().into_iter().flatten().find_map(|part| match part.member("type").as_str()? {
         "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "image" | "document" => {
             Some(Api::Anthropic)
         }

@@ -5,6 +5,8 @@ use super::forms::LoggedTurn;
 use super::rules::{self, family, finding, of_breach};
 use super::thread::LoggedThread;
 use serde_json::Value;
+use std::fmt::Arguments;
+use threadspec::Members;
 use threadspec::oracle::{
     Api, Breach, RequestContext, RequestForm, RequestHeaders, provider_breaches_in, provider_breaches_with,
 };
@@ -37,7 +39,7 @@ pub(super) fn of_form(
     is_sent: bool,
     request: &Place,
 ) -> Vec<Finding> {
-    let list = if form == RequestForm::Gemini { &body["contents"] } else { &body["messages"] };
+    let list = if form == RequestForm::Gemini { body.member("contents") } else { body.member("messages") };
     let length = list.as_array().map_or(0, Vec::len);
     // The element at which a breach stands; the end is behind the last one.
     let position = |breach: &Breach| match in_path(request, &breach.place).element {
@@ -96,14 +98,15 @@ pub(super) fn of_body(
 
 /// From which element on a history is open: behind it stand only calls and results.
 fn open_end(api: Api, body: &Value) -> usize {
-    let list = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
+    let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let has =
-        |item: &Value, kind: &str| item["content"].as_array().into_iter().flatten().any(|block| block["type"] == kind);
+    let has = |item: &Value, kind: &str| {
+        item.member("content").as_array().into_iter().flatten().any(|block| block.member("type") == kind)
+    };
     let is_open = |item: &&Value| match api {
-        Api::OpenAiChat => item["role"] == "tool" || !item["tool_calls"].is_null(),
+        Api::OpenAiChat => item.member("role") == "tool" || !item.member("tool_calls").is_null(),
         Api::Anthropic => has(item, "tool_use") || has(item, "tool_result"),
-        Api::OpenAiResponses => item["role"].is_null(),
+        Api::OpenAiResponses => item.member("role").is_null(),
     };
     list.len() - list.iter().rev().take_while(is_open).count()
 }
@@ -134,24 +137,26 @@ fn objects_as_text(api: Api, body: &Value) -> Vec<String> {
         text.as_str().is_some_and(|text| !text.is_empty() && text.split(',').all(|part| part == "[object Object]"))
     };
     let mut found = Vec::new();
-    let mut look = |place: String, content: &Value| {
-        let parts = content.as_array().into_iter().flatten().enumerate();
-        let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
-        let texts = [(place.clone(), content)].into_iter().chain(in_parts);
-        found.extend(texts.filter(|(_, text)| is_lost(text)).map(|(place, _)| place));
+    let mut look = |place: Arguments<'_>, content: &Value| {
+        if is_lost(content) {
+            found.push(place.to_string());
+        }
+        let parts =
+            content.as_array().into_iter().flatten().enumerate().filter(|(_, part)| is_lost(part.member("text")));
+        found.extend(parts.map(|(number, _)| format!("{place}[{number}].text")));
     };
     let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
     for (position, item) in body[list].as_array().into_iter().flatten().enumerate() {
-        let place = format!("{list}[{position}]");
-        if item["role"] == "tool" {
-            look(format!("{place}.content"), &item["content"]);
+        let place = format_args!("{list}[{position}]");
+        if item.member("role") == "tool" {
+            look(format_args!("{place}.content"), item.member("content"));
         }
-        if item["type"] == "function_call_output" {
-            look(format!("{place}.output"), &item["output"]);
+        if item.member("type") == "function_call_output" {
+            look(format_args!("{place}.output"), item.member("output"));
         }
-        for (number, block) in item["content"].as_array().into_iter().flatten().enumerate() {
-            if block["type"] == "tool_result" {
-                look(format!("{place}.content[{number}].content"), &block["content"]);
+        for (number, block) in item.member("content").as_array().into_iter().flatten().enumerate() {
+            if block.member("type") == "tool_result" {
+                look(format_args!("{place}.content[{number}].content"), block.member("content"));
             }
         }
     }

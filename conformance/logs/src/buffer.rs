@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::ops::Deref;
 
 /// How much one read asks for.
-pub(super) const PIECE: usize = 1 << 17;
+pub(super) const PIECE: usize = 1 << 16;
 
 /// Bytes that were read. What is dropped leaves its memory to what is read next.
 #[derive(Default)]

@@ -3,8 +3,9 @@
 //! Many conversations may begin alike: the same prompt is tried again and again. Each time a request comes again with which one began, another
 //! one begins, or the same one anew. Whoever asks again in the middle, steps back or branches off goes on in the same one.
 
+use foldhash::{HashMap, HashSet, HashSetExt};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use threadspec::Members;
 use threadspec::oracle::Api;
 use threadspec_apis::follow::{Lineage, hash};
 
@@ -87,16 +88,22 @@ pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
         let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), compact);
         found.extend(name.as_str().map(|name| hash(&(name, arguments))));
     };
-    let items = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
+    let items = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
     for item in items.as_array().into_iter().flatten() {
-        if item["type"].as_str().is_some_and(|kind| kind.ends_with("_call")) {
-            note(&item["call_id"], &item["name"], &item["arguments"]);
+        if item.member("type").as_str().is_some_and(|kind| kind.ends_with("_call")) {
+            note(item.member("call_id"), item.member("name"), item.member("arguments"));
         }
-        for call in item["tool_calls"].as_array().into_iter().flatten() {
-            note(&call["id"], &call["function"]["name"], &call["function"]["arguments"]);
+        for call in item.member("tool_calls").as_array().into_iter().flatten() {
+            note(
+                call.member("id"),
+                call.member("function").member("name"),
+                call.member("function").member("arguments"),
+            );
         }
-        for block in item["content"].as_array().into_iter().flatten().filter(|block| block["type"] == "tool_use") {
-            note(&block["id"], &block["name"], &block["input"]);
+        for block in
+            item.member("content").as_array().into_iter().flatten().filter(|block| block.member("type") == "tool_use")
+        {
+            note(block.member("id"), block.member("name"), block.member("input"));
         }
     }
     found

@@ -6,11 +6,12 @@ use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel};
 use super::judged::{self, JudgedHistory};
 use super::rules::{family, finding, of_breach};
+use foldhash::{HashMap, HashMapExt, HashSet};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::iter::successors;
 use threadspec::oracle::{Api, SentThinking};
-use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, Owner, Segment, StoredPiece};
+use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, Owner, StoredPiece};
 
 /// How many requests that are the same may wait for their answers at the same time.
 const MOST_AT_ONCE: usize = 64;
@@ -162,13 +163,13 @@ impl Exchanges {
         let model = model_of(&body, model);
         let (mut lineage, mut pieces) = (Lineage::default(), Vec::new());
         if !is_stored {
-            let texts = follow::segments(api, &body);
-            pieces = texts.iter().map(Segment::piece).collect();
-            lineage = self.conversations.push(self.count, (api, &model), Vec::new(), texts);
+            let segments = follow::segments(api, &body);
+            lineage = self.conversations.push(self.count, (api, &model), &segments);
+            pieces = segments.pieces().to_vec();
             if !is_told {
                 // What goes on from it may tell that it is Anthropic's.
-                let texts = follow::segments(Api::Anthropic, &body);
-                let other = self.conversations.push(self.count, (Api::Anthropic, &model), Vec::new(), texts);
+                let segments = follow::segments(Api::Anthropic, &body);
+                let other = self.conversations.push(self.count, (Api::Anthropic, &model), &segments);
                 lineage = if lineage.parent.is_none() { Lineage { extended: 0, ..other } } else { lineage };
             }
             lineage = self.of_this_log(lineage, &pieces);
@@ -225,11 +226,9 @@ impl Exchanges {
         }
         self.count += 1;
         output.summary.judge("request", 1);
-        let new = follow::segments(api, &body).into_iter();
-        let new = new.filter(|text| judged::is_of_element(&text.piece())).map(|text| text.behind(known.elements));
-        let (before, new) = (known.pieces.clone(), new.collect::<Vec<_>>());
-        known.pieces.extend(new.iter().map(Segment::piece));
-        let lineage = self.conversations.push(self.count, (api, &known.model), before, new);
+        let new = follow::new_segments(api, &body, &known.pieces, known.elements);
+        let lineage = self.conversations.push_behind(self.count, (api, &known.model), &known.pieces, &new);
+        known.pieces.extend(new.pieces());
         let lineage = self.of_this_log(lineage, &known.pieces);
         self.tell(Vec::new(), 0, &lineage, output);
         let made = calls_of(api, &body);

@@ -2,10 +2,11 @@
 
 use super::forms::{LoggedExchange, LoggedHeaders, SaidToModel, are_words_of};
 use super::order::weight;
+use foldhash::HashSet;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use threadspec::Members;
 use threadspec::oracle::{Api, RequestForm};
-use threadspec_apis::follow::{self, Location, Owner, StoredPiece};
+use threadspec_apis::follow::{self, Owner, StoredPiece};
 use threadspec_apis::form;
 
 /// Longer settings are not kept.
@@ -94,10 +95,10 @@ impl JudgedHistory {
     /// Whether this element, and those behind it, are judged without those before, with which nothing is wrong: all calls have their results.
     fn begins_anew(&self, first: &Value) -> bool {
         match self.api {
-            Api::OpenAiChat => first["role"] != "tool",
+            Api::OpenAiChat => first.member("role") != "tool",
             // Neighbours of one role are one message.
             Api::Anthropic => matches!(
-                (&*self.last, first["role"].as_str()),
+                (&*self.last, first.member("role").as_str()),
                 ("user", Some("assistant")) | ("assistant", Some("user"))
             ),
             Api::OpenAiResponses => self.last != "reasoning",
@@ -141,34 +142,34 @@ fn short_settings(api: Api, body: Value) -> Map<String, Value> {
     members
 }
 
-pub(super) fn is_of_element(piece: &StoredPiece) -> bool {
-    matches!(piece.place(), Location::Message(_) | Location::Item(_))
-}
-
 /// Whether these messages are in the words of the API, and say nothing of the whole request: of a turn that thinks, what comes last says
 /// something of what came first, and marks of the cache are counted.
 fn are_settled(api: Api, body: &Value, elements: &[Value]) -> bool {
-    let mut blocks = elements.iter().flat_map(|message| message["content"].as_array().into_iter().flatten());
-    let is_thinking = |block: &Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
+    let mut blocks = elements.iter().flat_map(|message| message.member("content").as_array().into_iter().flatten());
+    let is_thinking = |block: &Value| matches!(block.member("type").as_str(), Some("thinking" | "redacted_thinking"));
     let is_entangled = api == Api::Anthropic
-        && (!body["thinking"].is_null() || blocks.any(|block| is_thinking(block) || !block["cache_control"].is_null()));
+        && (!body.member("thinking").is_null()
+            || blocks.any(|block| is_thinking(block) || !block.member("cache_control").is_null()));
     !is_entangled && are_words_of(api, elements)
 }
 
 /// The role or type of an element.
 fn kind_of(element: &Value) -> String {
-    let name = ["role", "type"].iter().find_map(|name| element[*name].as_str());
+    let name = ["role", "type"].iter().find_map(|name| element.member(name).as_str());
     name.unwrap_or_default().to_owned()
 }
 
 /// Hashes of the ids of calls and items that may come only once in a request.
 fn ids_of(api: Api, elements: &[Value]) -> impl Iterator<Item = u64> {
     let ids = elements.iter().flat_map(move |item| {
-        let is_result = item["type"].as_str().is_some_and(|kind| kind.ends_with("_output"));
-        let own =
-            if api == Api::OpenAiResponses && !is_result { [&item["id"], &item["call_id"]] } else { [&Value::Null; 2] };
-        let blocks = item["content"].as_array().into_iter().flatten();
-        let of_blocks = blocks.filter(|block| block["type"] == "tool_use").map(|block| &block["id"]);
+        let is_result = item.member("type").as_str().is_some_and(|kind| kind.ends_with("_output"));
+        let own = if api == Api::OpenAiResponses && !is_result {
+            [item.member("id"), item.member("call_id")]
+        } else {
+            [&Value::Null; 2]
+        };
+        let blocks = item.member("content").as_array().into_iter().flatten();
+        let of_blocks = blocks.filter(|block| block.member("type") == "tool_use").map(|block| block.member("id"));
         of_blocks.chain(own).filter_map(Value::as_str)
     });
     ids.map(|id| follow::hash(&id))

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 /// So many bytes that were passed are dropped at once.
-const STEP: usize = 1 << 18;
+const STEP: usize = 1 << 16;
 /// So many bytes, or a whole line, tell what a file is.
 const HEAD: usize = 64;
 /// A larger value is read element by element, if it has any.
@@ -41,6 +41,8 @@ pub(super) struct Records<'a> {
     /// Where the next item begins in the buffer, and in which line.
     start: usize,
     line: usize,
+    /// Where the line ends in the buffer that was looked at last.
+    line_end: usize,
     has_ended: bool,
     /// Why the input could not be read on, to be told behind all that came.
     failed: Option<io::Error>,
@@ -53,7 +55,7 @@ pub(super) struct Records<'a> {
 impl<'a> Records<'a> {
     pub(super) fn new(input: Box<dyn Read + 'a>) -> Self {
         let (buffer, failed) = (Buffer::default(), None);
-        Self { input, buffer, start: 0, line: 1, has_ended: false, failed, by_line: false, large: None }
+        Self { input, buffer, start: 0, line: 1, line_end: 0, has_ended: false, failed, by_line: false, large: None }
     }
 
     /// The line that is being read, and why reading has failed there, if it has.
@@ -146,16 +148,16 @@ impl<'a> Records<'a> {
         if self.large.is_some() || self.begin()? != b'{' {
             return None;
         }
+        // Reading on may move what is in the buffer.
         let length = self.line_length(WINDOW)?;
-        Some((self.buffer[self.start..self.start + length].trim_ascii(), self.line))
+        self.line_end = self.start + length;
+        Some((self.buffer[self.start..self.line_end].trim_ascii(), self.line))
     }
 
-    /// Passes over the line that comes next.
+    /// Passes over the line that was looked at.
     pub(super) fn pass_line(&mut self) {
-        if let Some(length) = self.line_length(WINDOW) {
-            self.start += length;
-            self.line += 1;
-        }
+        self.start = self.line_end;
+        self.line += 1;
     }
 
     /// The next item; `None` at the end.

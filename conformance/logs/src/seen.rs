@@ -5,8 +5,8 @@
 //! left out of the record; the rest of it stays as it is.
 
 use super::judged::JudgedHistory;
+use foldhash::HashMap;
 use memchr::{memchr2, memmem};
-use std::collections::HashMap;
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 /// Shorter lists are read again.

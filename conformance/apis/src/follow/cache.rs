@@ -7,12 +7,13 @@
 //! However long a log is, the memory is bounded: only the last requests are kept, of each piece a hash, and the texts up to a number of
 //! bytes; of earlier requests there is one hash, by which a request that extends one of them is recognized.
 
+use super::pieces::{KeptTexts, Segments, StoredPiece};
 use super::segments::{Divergence, Location, Owner, difference};
+use foldhash::{HashMap, HashSet};
 use serde_json::Value;
-use std::collections::hash_map::{DefaultHasher, Entry};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
-use twox_hash::XxHash3_64;
 
 /// How many earlier requests are kept, and searched for one that a request continues without extending it.
 pub const REACH: usize = 500;
@@ -20,70 +21,6 @@ pub const REACH: usize = 500;
 const MOST_PIECES: usize = 1 << 20;
 /// How many hashes of whole requests are kept.
 const MOST_WHOLE: usize = 1 << 16;
-/// How many bytes of texts are kept, to show what has changed.
-const MOST_TEXT: usize = 64 << 20;
-
-/// A piece of what a model is shown.
-#[derive(Debug)]
-pub struct Segment {
-    piece: StoredPiece,
-    /// What the model is shown, as JSON: the same for what is the same to a model.
-    pub(super) text: String,
-}
-
-impl Segment {
-    pub(super) fn new(place: Location, role: Owner, text: String) -> Self {
-        let hash = XxHash3_64::oneshot(text.as_bytes());
-        Self { piece: StoredPiece { hash, length: text.len(), place, role }, text }
-    }
-
-    /// What is kept of it.
-    pub fn piece(&self) -> StoredPiece {
-        self.piece
-    }
-
-    /// The same behind so many more messages or items.
-    #[must_use]
-    pub fn behind(mut self, elements: usize) -> Self {
-        match &mut self.piece.place {
-            Location::Message(position) | Location::Item(position) => *position += elements,
-            Location::Tool(_) | Location::System => {}
-        }
-        self
-    }
-}
-
-/// A piece of a request. Its text is kept once for all requests.
-#[derive(Clone, Copy, Debug)]
-pub struct StoredPiece {
-    hash: u64,
-    length: usize,
-    place: Location,
-    role: Owner,
-}
-
-impl StoredPiece {
-    /// Where it stands.
-    pub fn place(&self) -> Location {
-        self.place
-    }
-
-    /// Whose it is.
-    pub fn role(&self) -> Owner {
-        self.role
-    }
-
-    /// How many bytes its text has.
-    pub fn length(&self) -> usize {
-        self.length
-    }
-
-    /// A hash of its text.
-    pub fn hash(&self) -> u64 {
-        self.hash
-    }
-}
-
 #[derive(Debug)]
 struct EarlierRequest {
     number: usize,
@@ -152,28 +89,22 @@ pub struct Conversations {
     order: VecDeque<(u64, usize)>,
     /// What requests began with that are no longer kept, and the most replies that one of them had.
     begun: HashMap<u64, usize>,
-    /// The texts of the pieces that came last.
-    texts: HashMap<u64, String>,
-    /// Their hashes, the oldest first, and how long they are together.
-    text_order: VecDeque<u64>,
-    text_bytes: usize,
+    texts: KeptTexts,
 }
 
 impl Conversations {
+    /// Adds the next request with all its pieces. What its cache depends on beside them, such as the model, is in `key`.
+    pub fn push(&mut self, number: usize, key: impl Hash, pieces: &Segments) -> Lineage {
+        self.push_behind(number, key, &[], pieces)
+    }
+
     /// Adds the next request: the pieces that an earlier one had, all of them at its beginning, and those that may be new.
-    /// What its cache depends on beside its pieces, such as the model, is in `key`.
-    pub fn push(&mut self, number: usize, key: impl Hash, known: Vec<StoredPiece>, new: Vec<Segment>) -> Lineage {
-        let (key, mut pieces) = (hash(&key), known);
-        for Segment { piece, text } in new {
-            if let Entry::Vacant(vacant) = self.texts.entry(piece.hash) {
-                self.text_bytes += text.len();
-                self.text_order.push_back(piece.hash);
-                vacant.insert(text);
-            }
-            pieces.push(piece);
-        }
+    pub fn push_behind(&mut self, number: usize, key: impl Hash, known: &[StoredPiece], new: &Segments) -> Lineage {
+        self.texts.insert(new);
+        let (key, pieces) = (hash(&key), [known, new.pieces()].concat());
         let replies = replies_behind(&pieces, 0);
-        let (parent, whole) = self.longest_extended(key, &pieces);
+        let parent = self.longest_extended(key, &pieces);
+        let whole = hash(&(key, pieces.last().map(|last| last.chain)));
         let begun = parent.map_or(0, |parent| parent.length);
         let explained = usize::from(parent.is_some());
         let now = EarlierRequest { number, key, pieces, replies };
@@ -214,10 +145,8 @@ impl Conversations {
         if self.begun.len() > MOST_WHOLE {
             self.begun.clear();
         }
-        while self.text_bytes > MOST_TEXT
-            && let Some(oldest) = self.text_order.pop_front()
-        {
-            self.text_bytes -= self.texts.remove(&oldest).map_or(0, |text| text.len());
+        if self.texts.are_many() {
+            self.texts.keep(self.requests.iter().rev().flat_map(|request| &request.pieces));
         }
         if self.order.len() > MOST_WHOLE
             && let Some((whole, number)) = self.order.pop_front()
@@ -227,17 +156,10 @@ impl Conversations {
         }
     }
 
-    /// The longest earlier request that the pieces begin with, and the hash of all pieces.
-    fn longest_extended(&self, key: u64, pieces: &[StoredPiece]) -> (Option<Whole>, u64) {
-        let mut chain = key;
-        let mut longest = None;
-        for piece in pieces {
-            chain = hash(&(chain, piece.hash));
-            if piece.role != Owner::Setting {
-                longest = self.whole.get(&chain).copied().or(longest);
-            }
-        }
-        (longest, chain)
+    /// The longest earlier request that the pieces begin with.
+    fn longest_extended(&self, key: u64, pieces: &[StoredPiece]) -> Option<Whole> {
+        let spoken = pieces.iter().rev().filter(|piece| piece.role != Owner::Setting);
+        spoken.into_iter().find_map(|piece| self.whole.get(&hash(&(key, Some(piece.chain)))).copied())
     }
 
     /// The request that this one clearly goes on from, although it does not extend it.
@@ -276,9 +198,9 @@ impl Conversations {
 
     /// Whether tools and system texts are those of one agent: at least half of them are equal, or three quarters of their text.
     fn have_similar_settings(&self, before: &EarlierRequest, now: &EarlierRequest) -> bool {
-        let texts = |request: &EarlierRequest| -> Vec<&str> {
+        let texts = |request: &EarlierRequest| -> Vec<&[u8]> {
             let settings = request.pieces.iter().filter(|piece| piece.role == Owner::Setting);
-            settings.filter_map(|piece| self.texts.get(&piece.hash)).map(String::as_str).collect()
+            settings.filter_map(|piece| self.texts.get(piece)).collect()
         };
         let (one, other) = (texts(before), texts(now));
         if one.is_empty() || other.is_empty() {
@@ -289,9 +211,8 @@ impl Conversations {
             return true;
         }
         let (one, other) = (one.concat(), other.concat());
-        let (one, other) = (one.as_bytes(), other.as_bytes());
         let shorter = one.len().min(other.len());
-        let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+        let start = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
         let end = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count().min(shorter - start);
         4 * (start + end) >= 3 * one.len().max(other.len())
     }
@@ -302,7 +223,7 @@ impl Conversations {
         let stands = |piece: StoredPiece, pieces: &[StoredPiece]| pieces.iter().any(|other| other.hash == piece.hash);
         let value = |piece: StoredPiece| -> Option<Value> {
             // The texts were written from values.
-            self.texts.get(&piece.hash).and_then(|text| serde_json::from_str(text).ok())
+            self.texts.get(&piece).and_then(|text| serde_json::from_slice(text).ok())
         };
         let how = if stands(found, &before.pieces[at..]) && !stands(lost, &now.pieces[at..]) {
             LossKind::Removed(lost.place)
@@ -348,21 +269,20 @@ pub fn hash(value: &impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::follow::pieces::MOST_TEXT;
 
     /// A request in words: those that begin with `s` are system texts, with `a`, `b` or `c` the model's.
-    fn segments(request: &str) -> Vec<Segment> {
-        let words = request.split_whitespace().enumerate();
-        words
-            .map(|(position, word)| {
-                let (place, role) = match word.as_bytes()[0] {
-                    b's' => (Location::System, Owner::Setting),
-                    b'a'..=b'c' | b'A' => (Location::Message(position), Owner::Model),
-                    _ => (Location::Message(position), Owner::Other),
-                };
-                Segment::new(place, role, json!(word).to_string())
-            })
-            .collect()
+    fn segments(request: &str) -> Segments {
+        let mut found = Segments::default();
+        for (position, word) in request.split_whitespace().enumerate() {
+            let (place, role) = match word.as_bytes()[0] {
+                b's' => (Location::System, Owner::Setting),
+                b'a'..=b'c' | b'A' => (Location::Message(position), Owner::Model),
+                _ => (Location::Message(position), Owner::Other),
+            };
+            found.push(place, role, &word);
+        }
+        found
     }
 
     /// Parents, and the places where caches were lost.
@@ -371,7 +291,7 @@ mod tests {
         let requests = requests.iter().enumerate();
         requests
             .map(|(number, request)| {
-                let relation = conversations.push(number, "model", Vec::new(), segments(request));
+                let relation = conversations.push(number, "model", &segments(request));
                 (relation.parent, relation.loss.map(|loss| loss.place))
             })
             .collect()
@@ -427,7 +347,7 @@ mod tests {
     fn only_the_last_requests_are_kept() {
         let mut conversations = Conversations::default();
         let mut push = |number: usize, request: &str| {
-            let relation = conversations.push(number, (), Vec::new(), segments(request));
+            let relation = conversations.push(number, (), &segments(request));
             (relation.parent, conversations.requests.len(), conversations.texts.len())
         };
         assert_eq!(push(0, "s u1 a1 t1"), (None, 1, 4));
@@ -449,7 +369,7 @@ mod tests {
             (REACH, "s u2 a1 T1 a2 t2", false),
         ] {
             let mut conversations = Conversations::default();
-            let mut push = |number: usize, request: &str| conversations.push(number, (), Vec::new(), segments(request));
+            let mut push = |number: usize, request: &str| conversations.push(number, (), &segments(request));
             push(0, "s u1 a1 t1");
             for number in 1..=between {
                 assert!(!push(number, &format!("s v{number}")).is_out_of_reach);
@@ -462,17 +382,22 @@ mod tests {
     fn only_so_many_bytes_of_texts_are_kept() {
         let mut conversations = Conversations::default();
         let mut push = |number: usize, words: &[&str]| {
-            let lineage = conversations.push(number, (), Vec::new(), segments(&words.join(" ")));
-            (lineage.loss, conversations.text_bytes)
+            let lineage = conversations.push(number, (), &segments(&words.join(" ")));
+            (lineage.loss, conversations.texts.bytes)
         };
-        let long = "x".repeat(MOST_TEXT / 2);
         push(0, &["s", "u1", "a1", "t1"]);
-        push(1, &["s", "v1", &long, "y"]);
-        let (_, kept) = push(2, &["s", "v2", &long.replace('x', "z"), "y"]);
-        assert!(kept <= MOST_TEXT, "{kept}");
-        let (loss, _) = push(3, &["s", "u1", "a1", "T1", "a2", "t2"]);
+        for number in 1..12 {
+            let long = number.to_string().repeat(MOST_TEXT / 8);
+            let (_, kept) = push(number, &["s", "v", &long]);
+            assert!(kept <= MOST_TEXT, "{kept}");
+        }
+        let (loss, _) = push(12, &["s", "u1", "a1", "T1", "a2", "t2"]);
         let loss = loss.expect("the history has changed");
         assert_eq!((loss.place, loss.how), (Location::Message(3), LossKind::Forgotten));
+        // What is old and still in use is not.
+        let (loss, _) = push(13, &["s:changed", "u1", "a1", "T1", "a2", "t2", "a3", "t3"]);
+        let loss = loss.expect("the system text has changed");
+        assert!(matches!(loss.how, LossKind::Changed(_)), "{loss:?}");
     }
 
     #[test]
@@ -482,7 +407,7 @@ mod tests {
             let relations: Vec<Lineage> = requests
                 .iter()
                 .enumerate()
-                .map(|(number, request)| conversations.push(number, (), Vec::new(), segments(request)))
+                .map(|(number, request)| conversations.push(number, (), &segments(request)))
                 .collect();
             relations.into_iter().next_back().and_then(|relation| relation.loss).map(|loss| loss.how)
         };

@@ -9,13 +9,15 @@
 //! let mut conversations = Conversations::default();
 //! for (number, messages) in [json!([asked]), json!([asked, said, asked])].into_iter().enumerate() {
 //!     let pieces = segments(Api::Anthropic, &json!({"messages": messages}));
-//!     let lineage = conversations.push(number, "claude-sonnet-5", Vec::new(), pieces);
+//!     let lineage = conversations.push(number, "claude-sonnet-5", &pieces);
 //!     assert_eq!((lineage.parent, lineage.loss), (number.checked_sub(1), None));
 //! }
 //! ```
 
 mod cache;
+mod pieces;
 mod segments;
 
-pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, Segment, StoredPiece, hash};
-pub use segments::{Divergence, Location, Owner, difference, segments};
+pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, hash};
+pub use pieces::{Segments, StoredPiece};
+pub use segments::{Divergence, Location, Owner, difference, new_segments, segments};

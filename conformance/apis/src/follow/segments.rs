@@ -4,10 +4,11 @@
 //! text or a list with that text alone, members that are null, ids and states of items, and reasoning, which the APIs drop
 //! and take back by rules of their own.
 
-use super::cache::Segment;
+use super::pieces::{Segments, StoredPiece};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::{fmt, slice};
+use threadspec::Members;
 use threadspec::oracle::Api;
 use threadspec_judge::text::{beginning, common_beginning};
 
@@ -47,44 +48,58 @@ pub enum Owner {
 }
 
 /// The pieces of a request's body.
-pub fn segments(api: Api, body: &Value) -> Vec<Segment> {
-    let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
-    let mut found = Vec::new();
-    for (position, tool) in list("tools") {
-        found.push(Segment::new(Location::Tool(position), Owner::Setting, ShownPart::Tool(tool).to_text()));
+pub fn segments(api: Api, body: &Value) -> Segments {
+    let mut found = Segments::default();
+    for (position, tool) in list(body, "tools") {
+        found.push(Location::Tool(position), Owner::Setting, &ShownPart::Tool(tool));
     }
-    let system = if api == Api::OpenAiResponses { &body["instructions"] } else { &body["system"] };
+    let system = if api == Api::OpenAiResponses { body.member("instructions") } else { body.member("system") };
     for block in blocks(system) {
-        found.push(Segment::new(Location::System, Owner::Setting, ShownPart::Block(block).to_text()));
+        found.push(Location::System, Owner::Setting, &ShownPart::Block(block));
     }
-    if api == Api::OpenAiResponses {
-        if body["input"].is_string() {
-            found.push(Segment::new(Location::Item(0), Owner::Other, ShownPart::Asked(&body["input"]).to_text()));
-        }
-        for (position, item) in list("input").filter(|(_, item)| item["type"] != "reasoning") {
-            let kind = item["type"].as_str().unwrap_or_default();
-            let is_call = kind.ends_with("_call");
-            let role = if is_call { Owner::Model } else { role_of(item) };
-            found.push(Segment::new(Location::Item(position), role, ShownPart::Message(item).to_text()));
-        }
-        return found;
+    if api == Api::OpenAiResponses && body.member("input").is_string() {
+        found.push(Location::Item(0), Owner::Other, &ShownPart::Asked(body.member("input")));
     }
-    for (position, item) in list("messages") {
-        let (place, role) = (Location::Message(position), role_of(item));
-        if api == Api::OpenAiChat {
-            found.push(Segment::new(place, role, ShownPart::Message(item).to_text()));
-            continue;
-        }
-        // Neighbours of one role are one turn, so that it does not matter which message a block stands in.
-        for block in blocks(&item["content"]) {
-            found.push(Segment::new(place, role, ShownPart::BlockOf(&item["role"], block).to_text()));
-        }
-    }
+    push_elements(&mut found, api, body, 0);
     found
 }
 
+/// The pieces of a body with only the messages or items that are new: behind those of an earlier request, which had so many.
+pub fn new_segments(api: Api, body: &Value, known: &[StoredPiece], elements: usize) -> Segments {
+    let mut found = Segments::behind(known);
+    push_elements(&mut found, api, body, elements);
+    found
+}
+
+fn list<'b>(body: &'b Value, name: &str) -> impl Iterator<Item = (usize, &'b Value)> {
+    body[name].as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate()
+}
+
+fn push_elements(found: &mut Segments, api: Api, body: &Value, before: usize) {
+    if api == Api::OpenAiResponses {
+        for (position, item) in list(body, "input").filter(|(_, item)| item.member("type") != "reasoning") {
+            let kind = item.member("type").as_str().unwrap_or_default();
+            let is_call = kind.ends_with("_call");
+            let role = if is_call { Owner::Model } else { role_of(item) };
+            found.push(Location::Item(before + position), role, &ShownPart::Message(item));
+        }
+        return;
+    }
+    for (position, item) in list(body, "messages") {
+        let (place, role) = (Location::Message(before + position), role_of(item));
+        if api == Api::OpenAiChat {
+            found.push(place, role, &ShownPart::Message(item));
+            continue;
+        }
+        // Neighbours of one role are one turn, so that it does not matter which message a block stands in.
+        for block in blocks(item.member("content")) {
+            found.push(place, role, &ShownPart::BlockOf(item.member("role"), block));
+        }
+    }
+}
+
 fn role_of(message: &Value) -> Owner {
-    match message["role"].as_str() {
+    match message.member("role").as_str() {
         Some("assistant") => Owner::Model,
         Some("system" | "developer") => Owner::Setting,
         _ => Owner::Other,
@@ -175,11 +190,6 @@ impl Serialize for ShownPart<'_> {
 }
 
 impl<'b> ShownPart<'b> {
-    fn to_text(self) -> String {
-        // All names of members are texts, without which nothing can go wrong.
-        serde_json::to_string(&self).unwrap_or_default()
-    }
-
     /// What is shown of a member of a block, or of another object.
     fn of_object(&self, name: &str, value: &'b Value) -> Option<Self> {
         if value.is_null() || SILENT.contains(&name) || (name == "is_error" && *value == false) {
@@ -188,7 +198,7 @@ impl<'b> ShownPart<'b> {
         if let Self::Block(block) = self {
             match (name, value.as_str()) {
                 ("type", Some("input_text" | "output_text")) => return Some(Self::Text("text")),
-                ("content", _) if block["type"] == "tool_result" => return shown_blocks(value),
+                ("content", _) if block.member("type") == "tool_result" => return shown_blocks(value),
                 _ => {}
             }
         }
@@ -230,7 +240,7 @@ fn blocks(content: &Value) -> impl Iterator<Item = &Value> {
         Value::Array(blocks) => &**blocks,
         other => slice::from_ref(other),
     };
-    blocks.iter().filter(|block| !matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking")))
+    blocks.iter().filter(|block| !matches!(block.member("type").as_str(), Some("thinking" | "redacted_thinking")))
 }
 
 /// Where two pieces begin to differ: the path, the byte, and what stands there.
@@ -299,7 +309,7 @@ mod tests {
     use serde_json::json;
 
     fn texts(api: Api, body: &Value) -> Vec<String> {
-        segments(api, body).into_iter().map(|segment| segment.text).collect()
+        segments(api, body).texts().map(|(_, text)| String::from_utf8_lossy(text).into_owned()).collect()
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //! API. A message that holds several results becomes several messages.
 
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::mem;
+use threadspec::Members;
 
 /// How a message is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +96,7 @@ impl Chat {
 
 /// The first member that is there and not null.
 pub(super) fn any<'a>(object: &'a Value, names: &[&str]) -> &'a Value {
-    names.iter().map(|name| &object[*name]).find(|value| !value.is_null()).unwrap_or(&Value::Null)
+    names.iter().map(|name| object.member(name)).find(|value| !value.is_null()).unwrap_or(&Value::Null)
 }
 
 pub(super) fn list(value: &Value) -> &[Value] {
@@ -102,15 +104,17 @@ pub(super) fn list(value: &Value) -> &[Value] {
 }
 
 pub(super) fn word<'a>(object: &'a Value, name: &str) -> &'a str {
-    object[name].as_str().unwrap_or_default()
+    object.member(name).as_str().unwrap_or_default()
 }
 
 /// The JSON value that a text holds; any other value as it is.
-pub(super) fn unquoted(value: &Value) -> Option<Value> {
+pub(super) fn unquoted(value: &Value) -> Option<Cow<'_, Value>> {
     match value {
-        Value::String(text) if text.trim_start().starts_with(['{', '[']) => threadspec::read_json(text).ok(),
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            threadspec::read_json(text).ok().map(Cow::Owned)
+        }
         Value::String(_) | Value::Null => None,
-        other => Some(other.clone()),
+        other => Some(Cow::Borrowed(other)),
     }
 }
 
@@ -164,8 +168,9 @@ pub(super) fn read(message: &Value) -> Option<(Dialect, Vec<Value>)> {
 
 /// How a message is written, without reading it; `None` if it is no message.
 pub(super) fn dialect(message: &Value) -> Option<Dialect> {
-    match message["role"].as_str() {
-        Some(name) if !UNLIKE.iter().any(|name| message.get(*name).is_some()) => Some(of_role(role(name), message)),
+    let is_unlike = || message.as_object().into_iter().flatten().any(|(name, _)| UNLIKE.contains(&&**name));
+    match message.member("role").as_str() {
+        Some(name) if !is_unlike() => Some(of_role(role(name), message)),
         _ => Some(read(message)?.0),
     }
 }
@@ -176,25 +181,26 @@ const UNLIKE: [&str; 6] = ["lc", "data", "parts", "info", "blocks", "kwargs"];
 /// How a message with `role` and `content` is written.
 fn of_role(role: &str, message: &Value) -> Dialect {
     let calls = any(message, &["tool_calls", "toolCalls"]);
-    let extra = &message["additional_kwargs"];
-    let is_chat = ["tool_calls", "tool_call_id", "function_call", "name"].iter().any(|name| !message[*name].is_null())
-        || matches!(role, "tool" | "function" | "developer");
-    let blocks = list(&message["content"]);
+    let extra = message.member("additional_kwargs");
+    let is_chat =
+        ["tool_calls", "tool_call_id", "function_call", "name"].iter().any(|name| !message.member(name).is_null())
+            || matches!(role, "tool" | "function" | "developer");
+    let blocks = list(message.member("content"));
     let dialect_of = |block: &Value| match word(block, "type") {
-        "text" | "" if block["text"].is_string() && block.get("type").is_some() => Dialect::Plain,
+        "text" | "" if block.member("text").is_string() && block.get("type").is_some() => Dialect::Plain,
         "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "image" | "document" => {
             Dialect::Anthropic
         }
-        "image_url" | "input_audio" | "refusal" | "file" if block["mediaType"].is_null() => Dialect::Chat,
+        "image_url" | "input_audio" | "refusal" | "file" if block.member("mediaType").is_null() => Dialect::Chat,
         "input_text" | "output_text" | "input_image" | "input_file" => Dialect::Responses,
         _ => Dialect::Other,
     };
     if let Some(dialect) = blocks.iter().map(dialect_of).find(|dialect| *dialect != Dialect::Plain) {
         return dialect;
     }
-    let as_chat = |call: &Value| call["function"].is_object() || call["custom"].is_object();
+    let as_chat = |call: &Value| call.member("function").is_object() || call.member("custom").is_object();
     match () {
-        () if !extra.is_null() || !message["toolCalls"].is_null() => Dialect::Other,
+        () if !extra.is_null() || !message.member("toolCalls").is_null() => Dialect::Other,
         () if !list(calls).iter().all(as_chat) => Dialect::Other,
         () if word(message, "type") == "message" => Dialect::Responses,
         () if is_chat => Dialect::Chat,

@@ -3,6 +3,7 @@
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// A whole history that a program saved.
 fn saved(messages: &[Value], path: &str) -> Vec<RecordPiece> {
@@ -55,7 +56,7 @@ pub(super) fn opencode(record: &Value) -> Option<Vec<RecordPiece>> {
     };
     match word(record, "id").split('_').next()? {
         "prt" if record["data"].is_string() => {
-            part(&record["session_id"], &record["message_id"], unquoted(&record["data"])?)
+            part(&record["session_id"], &record["message_id"], unquoted(&record["data"])?.into_owned())
         }
         "prt" => part(&record["sessionID"], &record["messageID"], record.clone()),
         // A message without its parts, a session, and how both came about.
@@ -175,7 +176,7 @@ pub(super) fn agno(record: &Value) -> Option<Vec<RecordPiece>> {
         return Some(Vec::new());
     }
     record["run_id"].as_str()?;
-    let run = unquoted(&record["run_data"]).unwrap_or_else(|| record.clone());
+    let run = unquoted(&record["run_data"]).unwrap_or(Cow::Borrowed(record));
     run["messages"].is_array().then(|| saved(list(&run["messages"]), "messages"))
 }
 

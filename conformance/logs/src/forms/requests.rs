@@ -3,25 +3,27 @@
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedExchange, LoggedHeaders, RecordPiece, SaidToModel};
 use serde_json::Value;
+use std::borrow::Cow;
+use threadspec::Members;
 use threadspec::oracle::Api;
 
 /// An entry of a HAR recording.
 pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
-    let (sent, came) = (record["request"].as_object()?, &record["response"]);
+    let (sent, came) = (record.member("request").as_object()?, record.member("response"));
     let url = sent.get("url")?.as_str()?;
     let post = sent.get("postData").unwrap_or(&Value::Null);
-    if !came["content"].is_object() && !post.is_object() {
+    if !came.member("content").is_object() && !post.is_object() {
         return None;
     }
-    let Some(body) = unquoted(&post["text"]) else { return Some(Vec::new()) };
-    let answer = said::answer(&came["content"]["text"]);
+    let Some(body) = unquoted(post.member("text")) else { return Some(Vec::new()) };
+    let answer = said::answer(came.member("content").member("text"));
     let headers = sent.get("headers").and_then(LoggedHeaders::of);
     Some(exchange((url, headers), &body, answer, "request.postData.text"))
 }
 
 /// A flow of a recording of mitmproxy.
 pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
-    let flow = record["mitmproxy"].as_object()?;
+    let flow = record.member("mitmproxy").as_object()?;
     let url = flow.get("url").and_then(Value::as_str).unwrap_or_default();
     let Some(body) = flow.get("request").and_then(unquoted) else { return Some(Vec::new()) };
     let answer = flow.get("response").and_then(said::answer);
@@ -116,36 +118,46 @@ const SETTINGS: [&str; 17] = [
 
 /// A request to a model, alone or as a proxy or a batch wraps it, perhaps with its answer.
 pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
-    let answer = || ANSWERS.iter().find_map(|name| answer_in(&record[*name]));
+    let answer = || ANSWERS.iter().find_map(|name| answer_in(record.member(name)));
     let (path, mut body) = body(record, "", 3)?;
     let url = ["url", "path", "target"].iter().map(|name| word(record, name)).find(|url| !url.is_empty());
-    let url = url.unwrap_or_else(|| word(&record["request"], "url"));
-    let has_settings = SETTINGS.iter().any(|name| !body[*name].is_null());
-    if path.is_empty() && !has_settings && !body["input"].is_array() && !body["contents"].is_array() {
+    let url = url.unwrap_or_else(|| word(record.member("request"), "url"));
+    let has_settings = SETTINGS.iter().any(|name| !body.member(name).is_null());
+    if path.is_empty() && !has_settings && !body.member("input").is_array() && !body.member("contents").is_array() {
         return None;
     }
-    if let Some(model) = ANSWERS.iter().map(|name| &record[*name]["modelVersion"]).find(|model| model.is_string()) {
+    if let Some(model) =
+        ANSWERS.iter().map(|name| record.member(name).member("modelVersion")).find(|model| model.is_string())
+    {
         // A body of Gemini does not say the model; its answer does.
-        body["model"] = model.clone();
+        body.to_mut()["model"] = model.clone();
     }
-    let headers = [&record["request"]["headers"], &record["headers"], &record["request_headers"]];
+    let headers =
+        [record.member("request").member("headers"), record.member("headers"), record.member("request_headers")];
     let headers = headers.into_iter().find_map(LoggedHeaders::of);
     Some(exchange((url, headers), &body, answer(), &path))
 }
 
 /// The body of a request within a record, and its path.
-fn body(record: &Value, path: &str, depth: usize) -> Option<(String, Value)> {
-    let value = unquoted(record).filter(Value::is_object)?;
-    let has_settings = || SETTINGS.iter().any(|name| !value[*name].is_null());
-    let is_body = value["messages"].is_array()
-        || value["contents"].is_array()
-        || value["input"].is_array()
-        || (value["input"].is_string() && has_settings());
+fn body<'r>(record: &'r Value, path: &str, depth: usize) -> Option<(String, Cow<'r, Value>)> {
+    let value = unquoted(record).filter(|value| value.is_object())?;
+    let has_settings = || SETTINGS.iter().any(|name| !value.member(name).is_null());
+    let is_body = value.member("messages").is_array()
+        || value.member("contents").is_array()
+        || value.member("input").is_array()
+        || (value.member("input").is_string() && has_settings());
     if is_body {
         return Some((path.to_owned(), value));
     }
-    let mut wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value[**name].is_null());
-    wrapped.find_map(|name| body(&value[*name], &said::under(path, name), depth - 1))
+    match value {
+        Cow::Borrowed(value) => wrapped(value, path, depth),
+        Cow::Owned(value) => wrapped(&value, path, depth).map(|(path, body)| (path, Cow::Owned(body.into_owned()))),
+    }
+}
+
+fn wrapped<'r>(value: &'r Value, path: &str, depth: usize) -> Option<(String, Cow<'r, Value>)> {
+    let mut wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value.member(name).is_null());
+    wrapped.find_map(|name| body(value.member(name), &said::under(path, name), depth - 1))
 }
 
 fn answer_in(value: &Value) -> Option<said::LoggedAnswer> {
@@ -205,7 +217,7 @@ mod tests {
             (json!([]), None),
             (json!("nope"), None),
         ] {
-            assert_eq!(body(&record, "", 3).map(|(_, body)| body).as_ref(), expected, "{record}");
+            assert_eq!(body(&record, "", 3).map(|(_, body)| body).as_deref(), expected, "{record}");
         }
         for (record, expected) in [
             (inner, true),

@@ -2,6 +2,7 @@
 
 use super::message::{self, Dialect, any, list, unquoted, word};
 use serde_json::{Value, json};
+use threadspec::Members;
 use threadspec::oracle::{Api, RequestForm, RequestHeaders};
 use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerReader, ModelAnswer, Thinking, form, read_answer};
@@ -182,50 +183,56 @@ pub(super) fn said(value: &Value, path: &str) -> Option<SaidToModel> {
     if value.is_array() {
         return list_of(&value, path);
     }
-    let contents = &value["contents"];
+    let contents = value.member("contents");
     if contents.is_array() {
         let system = any(&value, &["systemInstruction", "system_instruction"]);
         let system = turns_of(std::slice::from_ref(system), &under(path, "systemInstruction"));
         let mut turns: Vec<LoggedTurn> = system.into_iter().map(as_system).collect();
         turns.extend(turns_of(list(contents), &under(path, "contents")));
-        return Some(SaidToModel::of(turns, value, true));
+        return Some(SaidToModel::of(turns, value.into_owned(), true));
     }
-    let name = if value["messages"].is_array() { "messages" } else { "input" };
+    let name = if value.member("messages").is_array() { "messages" } else { "input" };
     let messages = &value[name];
-    if name == "input" && messages.is_string() && (value["model"].is_string() || value["tools"].is_array()) {
-        return Some(SaidToModel::Api { api: Some(Api::OpenAiResponses), body: value, is_whole: true });
+    if name == "input"
+        && messages.is_string()
+        && (value.member("model").is_string() || value.member("tools").is_array())
+    {
+        return Some(SaidToModel::Api { api: Some(Api::OpenAiResponses), body: value.into_owned(), is_whole: true });
     }
-    let is_whole = ["model", "modelId", "anthropic_version"].iter().any(|name| value[*name].is_string());
+    let is_whole = ["model", "modelId", "anthropic_version"].iter().any(|name| value.member(name).is_string());
     if !messages.is_array() {
         return None;
     }
     // What only one API's requests have beside the messages tells it, however strange their words are.
     let told = form::api_of_settings(&value).filter(|_| is_mixed(list(messages)));
     if told.is_some() {
-        return Some(SaidToModel::Api { api: told, body: value, is_whole });
+        return Some(SaidToModel::Api { api: told, body: value.into_owned(), is_whole });
     }
-    match list_of(messages, &under(path, name)) {
-        None if !is_whole => None,
-        Some(SaidToModel::Messages(mut turns) | SaidToModel::Form { mut turns, .. }) => {
-            let system = any(&value, &["system", "instructions"]);
-            if !system.is_null() && !turns.iter().any(|turn| turn.message["role"] == "system") {
-                let message = json!({"role": "system", "content": system_text(system)});
-                turns.insert(0, LoggedTurn { message, path: under(path, "system") });
-            }
-            Some(SaidToModel::of(turns, value, is_whole))
+    let turns = match words_of(list(messages)) {
+        Some(ListWords::Api(_)) => None,
+        Some(ListWords::Other) | None => match list_of(messages, &under(path, name)) {
+            None if !is_whole => return None,
+            Some(SaidToModel::Messages(turns) | SaidToModel::Form { turns, .. }) => Some(turns),
+            None | Some(SaidToModel::Api { .. }) => None,
+        },
+    };
+    if let Some(mut turns) = turns {
+        let system = any(&value, &["system", "instructions"]);
+        if !system.is_null() && !turns.iter().any(|turn| turn.message["role"] == "system") {
+            let message = json!({"role": "system", "content": system_text(system)});
+            turns.insert(0, LoggedTurn { message, path: under(path, "system") });
         }
-        None | Some(SaidToModel::Api { .. }) => {
-            let api = match form::form_of(&value) {
-                Some(RequestForm::Api(api)) => Some(api),
-                Some(RequestForm::BedrockConverse) => {
-                    let turns = turns_of(list(messages), &under(path, name));
-                    return Some(SaidToModel::of(turns, value, is_whole));
-                }
-                Some(RequestForm::Gemini) | None => None,
-            };
-            Some(SaidToModel::Api { api, body: value, is_whole })
-        }
+        return Some(SaidToModel::of(turns, value.into_owned(), is_whole));
     }
+    let api = match form::form_of(&value) {
+        Some(RequestForm::Api(api)) => Some(api),
+        Some(RequestForm::BedrockConverse) => {
+            let turns = turns_of(list(messages), &under(path, name));
+            return Some(SaidToModel::of(turns, value.into_owned(), is_whole));
+        }
+        Some(RequestForm::Gemini) | None => None,
+    };
+    Some(SaidToModel::Api { api, body: value.into_owned(), is_whole })
 }
 
 fn system_text(system: &Value) -> String {
@@ -251,24 +258,36 @@ fn list_of(value: &Value, path: &str) -> Option<SaidToModel> {
     if let [Value::Array(_)] = &**messages {
         return list_of(&messages[0], &format!("{path}[0]"));
     }
+    let ListWords::Api(api) = words_of(messages)? else {
+        let name = if messages.iter().all(is_content_of_gemini) { "contents" } else { "messages" };
+        return Some(SaidToModel::of(turns_of(messages, path), json!({name: messages}), false));
+    };
+    let name = if api == Some(Api::OpenAiResponses) { "input" } else { "messages" };
+    Some(SaidToModel::Api { api, body: json!({name: messages}), is_whole: false })
+}
+
+/// In whose words a list of messages is.
+enum ListWords {
+    /// In those of this API, or such as several have.
+    Api(Option<Api>),
+    Other,
+}
+
+/// In whose words a list is; `None` if it is no list of messages.
+fn words_of(messages: &[Value]) -> Option<ListWords> {
     let dialects: Vec<Dialect> = messages.iter().filter_map(message::dialect).collect();
     // A message that nobody knows does not make the others something else.
     if dialects.is_empty() || 2 * dialects.len() < messages.len() {
         return None;
     }
     let has = |dialect| dialects.contains(&dialect);
-    let api = match (has(Dialect::Chat), has(Dialect::Anthropic), has(Dialect::Responses), has(Dialect::Other)) {
-        (false, false, false, false) => None,
-        (true, false, false, false) => Some(Api::OpenAiChat),
-        (false, true, false, false) => Some(Api::Anthropic),
-        (false, false, true, false) => Some(Api::OpenAiResponses),
-        _ => {
-            let name = if messages.iter().all(is_content_of_gemini) { "contents" } else { "messages" };
-            return Some(SaidToModel::of(turns_of(messages, path), json!({name: messages}), false));
-        }
-    };
-    let name = if api == Some(Api::OpenAiResponses) { "input" } else { "messages" };
-    Some(SaidToModel::Api { api, body: json!({name: messages}), is_whole: false })
+    Some(match (has(Dialect::Chat), has(Dialect::Anthropic), has(Dialect::Responses), has(Dialect::Other)) {
+        (false, false, false, false) => ListWords::Api(None),
+        (true, false, false, false) => ListWords::Api(Some(Api::OpenAiChat)),
+        (false, true, false, false) => ListWords::Api(Some(Api::Anthropic)),
+        (false, false, true, false) => ListWords::Api(Some(Api::OpenAiResponses)),
+        _ => ListWords::Other,
+    })
 }
 
 /// Whether messages are in the words of several APIs, and of nobody else.
@@ -345,15 +364,15 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
     let inner = match () {
         () if generations.is_array() => {
             let first = if generations[0].is_array() { &generations[0][0] } else { &generations[0] };
-            any(first, &["message"]).clone()
+            any(first, &["message"])
         }
-        () if value["candidates"].is_array() => value["candidates"][0]["content"].clone(),
-        () if value["output"]["message"].is_object() => value["output"]["message"].clone(),
-        () if value["message"].is_object() => value["message"].clone(),
-        () if value["messages"].is_array() => list(&value["messages"]).last().cloned().unwrap_or_default(),
-        () => value,
+        () if value["candidates"].is_array() => &value["candidates"][0]["content"],
+        () if value["output"]["message"].is_object() => &value["output"]["message"],
+        () if value["message"].is_object() => &value["message"],
+        () if value["messages"].is_array() => list(&value["messages"]).last().unwrap_or(&Value::Null),
+        () => &*value,
     };
-    let messages = match &inner {
+    let messages = match inner {
         Value::Array(messages) => turns_of(messages, "").into_iter().map(|turn| turn.message).collect(),
         one => message::read(one)?.1,
     };

@@ -3,6 +3,7 @@
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The attributes of a span or an event as one object, in OTLP's form or as plain members.
 fn attributes(record: &Value) -> Value {
@@ -105,7 +106,7 @@ fn gen_ai_exchange(attributes: &Value) -> Option<Vec<RecordPiece>> {
     if input.is_null() || !is_call_to_model(attributes) {
         return Some(Vec::new());
     }
-    let mut turns = said::turns_of(list(&unquoted(input)?), path);
+    let mut turns = said::turns_of(list(&*unquoted(input)?), path);
     if let Some(system) = unquoted(&attributes["gen_ai.system_instructions"]) {
         let text = list(&system).iter().map(|part| word(part, "content")).collect::<Vec<_>>().join("\n");
         let message = json!({"role": "system", "content": text});
@@ -153,12 +154,12 @@ pub(super) fn gen_ai(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// The message of a choice.
 fn choice(body: &Value) -> Value {
-    let mut message = unquoted(&body["message"]).unwrap_or_else(|| body.clone());
+    let mut message = unquoted(&body["message"]).unwrap_or(Cow::Borrowed(body)).into_owned();
     if message["role"].is_null() {
         message["role"] = "assistant".into();
     }
     if let Some(calls) = unquoted(any(body, &["tool_calls"])) {
-        message["tool_calls"] = calls;
+        message["tool_calls"] = calls.into_owned();
     }
     message
 }
@@ -169,7 +170,8 @@ fn event_turn(name: &str, body: &Value, path: &str) -> LoggedTurn {
     let role = name.trim_start_matches("gen_ai.").trim_end_matches(".message");
     message.entry("role").or_insert_with(|| role.into());
     for name in ["tool_calls", "content"] {
-        if let Some(list @ Value::Array(_)) = message.get(name).and_then(unquoted) {
+        if let Some(list) = message.get(name).and_then(unquoted).filter(|list| list.is_array()) {
+            let list = list.into_owned();
             message.insert(name.to_owned(), list);
         }
     }

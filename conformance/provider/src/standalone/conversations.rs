@@ -76,7 +76,7 @@ impl Following {
             Lineage::default()
         } else {
             let key = (request.api, &request.model);
-            self.lineages.push(number, key, Vec::new(), segments(request.api, body))
+            self.lineages.push(number, key, &segments(request.api, body))
         };
         let by_lineage = lineage.parent.and_then(|parent| self.of_request.map.get(&parent).copied());
         let is_answered = request.messages.iter().any(|message| message.speaker == Speaker::Ai);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use threadspec::oracle::{Api, provider_rules};
 use threadspec_apis::ApiRequest;
-use threadspec_apis::follow::{Segment, segments};
+use threadspec_apis::follow::{StoredPiece, segments};
 use threadspec_golden::clause;
 
 /// How many conversations are kept open. The one that was silent longest is closed then; if it goes on all the same, it is a new one.
@@ -186,8 +186,8 @@ fn found(talk: &Talk, belonging: &Belonging, request: &ApiRequest, body: &Value)
     let mut found = Vec::new();
     if let Some(loss) = &belonging.loss {
         let pieces = segments(request.api, body);
-        let pieces = pieces.iter().map(Segment::piece).skip_while(|piece| piece.place() != loss.place);
-        found.push(changed(loss, pieces.map(|piece| piece.length()).sum()));
+        let pieces = pieces.pieces().iter().skip_while(|piece| piece.place() != loss.place);
+        found.push(changed(loss, pieces.map(StoredPiece::length).sum()));
     }
     if let Some(before) = &talk.before {
         let (earlier, said, came) = &**before;
