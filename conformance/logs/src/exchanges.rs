@@ -1,20 +1,16 @@
 //! Requests to models with their answers, and histories, one after the other: what is wrong with each, and what one shows of another.
 
+use super::answered::{AnsweredRequest, AnsweredRequests};
 use super::bodies::{self, in_path};
-use super::conversation::{AnswerCall, ConversationCalls, calls_of, missing};
+use super::conversation::{ConversationCalls, calls_of, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel};
 use super::judged::{self, JudgedHistory};
 use super::rules::{family, finding, of_breach};
 use foldhash::{HashMap, HashMapExt, HashSet};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::iter::successors;
 use threadspec::oracle::{Api, SentThinking};
 use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, Owner, StoredPiece};
-
-/// How many requests that are the same may wait for their answers at the same time.
-const MOST_AT_ONCE: usize = 64;
 
 /// Judges requests and histories in their order.
 pub(super) struct Exchanges {
@@ -24,7 +20,7 @@ pub(super) struct Exchanges {
     conversations: Conversations,
     /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
     told: HashMap<usize, HashSet<u64>>,
-    answered: BTreeMap<usize, AnsweredRequest>,
+    answered: AnsweredRequests,
     /// The thinking of conversations, by their last request.
     thinking: HashMap<usize, SentThinking>,
     /// The requests whose answers are logged elsewhere, by their keys.
@@ -49,6 +45,8 @@ struct RelatedRequest {
     lineage: Lineage,
     /// How many pieces it has.
     length: usize,
+    /// Whether a model has said something in it that the earlier request, with which it begins, has not.
+    has_new_reply: bool,
     /// A hash of what it begins with, and whether a model has said something in it.
     begun: (u64, bool),
     is_sent: bool,
@@ -56,21 +54,18 @@ struct RelatedRequest {
     answer: Option<LoggedAnswer>,
 }
 
-/// A request with an answer that makes calls.
-struct AnsweredRequest {
-    place: Place,
-    calls: Vec<AnswerCall>,
-    tokens: Option<(u64, u64)>,
-    /// How many pieces the request has.
-    length: usize,
-    /// A later request that goes on from it.
-    next: Option<usize>,
-    /// If that is in a later file: its place, and what this one is called there.
-    elsewhere: Option<(Place, String)>,
-    /// An earlier one that is the same, and a later one.
-    twin: Option<usize>,
-    again: Option<usize>,
-    conversation: usize,
+impl RelatedRequest {
+    fn of(
+        place: Place,
+        lineage: Lineage,
+        pieces: &[StoredPiece],
+        is_sent: bool,
+        (key, answer): (String, Option<LoggedAnswer>),
+    ) -> Self {
+        let has_new_reply = pieces[lineage.extended..].iter().any(|piece| piece.role() == Owner::Model);
+        let begun = judged::beginning_of(pieces);
+        Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, key, answer }
+    }
 }
 
 impl Exchanges {
@@ -80,7 +75,7 @@ impl Exchanges {
             count: 0,
             conversations: Conversations::default(),
             told: HashMap::new(),
-            answered: BTreeMap::new(),
+            answered: AnsweredRequests::default(),
             thinking: HashMap::new(),
             asked: HashMap::new(),
             calls: ConversationCalls::default(),
@@ -186,8 +181,8 @@ impl Exchanges {
         let is_right = found.is_empty() && thinking.is_empty();
         let is_alone = answer.is_none() && key.is_empty();
         self.tell(found, elements, &lineage, output);
-        let (length, begun, path) = (pieces.len(), judged::beginning_of(&pieces), place.path.clone());
-        self.relate(RelatedRequest { place, lineage, length, begun, is_sent, key, answer }, &made, &made, output);
+        let path = place.path.clone();
+        self.relate(RelatedRequest::of(place, lineage, &pieces, is_sent, (key, answer)), &made, &made, output);
         self.judged = told
             .filter(|told| is_right && is_sent && !is_stored && *told == api)
             .and_then(|api| JudgedHistory::of(api, body, (model, headers), (path, is_alone), pieces, made));
@@ -233,8 +228,7 @@ impl Exchanges {
         self.tell(Vec::new(), 0, &lineage, output);
         let made = calls_of(api, &body);
         known.extend(&body, &made);
-        let (length, begun) = (known.pieces.len(), judged::beginning_of(&known.pieces));
-        let request = RelatedRequest { place, lineage, length, begun, is_sent, key, answer };
+        let request = RelatedRequest::of(place, lineage, &known.pieces, is_sent, (key, answer));
         self.relate(request, &known.calls, &made, output);
         true
     }
@@ -245,7 +239,7 @@ impl Exchanges {
         if let Some(sent) = self.thinking.get_mut(&number) {
             sent.answer(&answer.thinking);
         }
-        if let Some(request) = self.answered.get_mut(&number) {
+        if let Some(request) = self.answered.get_mut(number) {
             (request.calls, request.tokens) = (answer.calls, answer.tokens);
         }
     }
@@ -302,9 +296,9 @@ impl Exchanges {
         new: &HashSet<u64>,
         output: &mut FindingOutput<'_>,
     ) {
-        let RelatedRequest { place, mut lineage, length, begun, is_sent, key, answer } = request;
+        let RelatedRequest { place, mut lineage, length, has_new_reply, begun, is_sent, key, answer } = request;
         if lineage.loss.is_none() {
-            lineage.parent = lineage.parent.map(|parent| self.taken(parent, length, calls));
+            lineage.parent = lineage.parent.map(|parent| self.answered.taken(parent, length, calls));
         }
         if lineage.is_out_of_reach && is_sent {
             self.unjoined.get_or_insert_with(|| (place.clone(), 0)).1 += 1;
@@ -321,7 +315,10 @@ impl Exchanges {
             return;
         }
         let (after, origin) = lineage.parent.map(|parent| self.origin(parent)).unwrap_or_default();
-        let before = lineage.parent.and_then(|parent| self.answered.get_mut(&parent));
+        if let (Some(parent), None) = (lineage.parent, &lineage.loss) {
+            self.answered.go_on(self.count, parent, length, has_new_reply);
+        }
+        let before = lineage.parent.and_then(|parent| self.answered.get_mut(parent));
         let tokens = answer.as_ref().and_then(|answer| answer.tokens);
         let mut twin = None;
         if let Some(loss) = &lineage.loss {
@@ -354,53 +351,14 @@ impl Exchanges {
         }
         let LoggedAnswer { calls, tokens, .. } = answer.unwrap_or_default();
         if !calls.is_empty() || tokens.is_some() || is_asked {
-            let (next, elsewhere) = (None, None);
-            let again = None;
-            let answered = AnsweredRequest { place, calls, tokens, length, next, elsewhere, twin, again, conversation };
+            let answered = AnsweredRequest { calls, tokens, twin, ..AnsweredRequest::new(place, length, conversation) };
             self.answered.insert(self.count, answered);
         }
     }
 
-    /// Of the requests that are the same as this one, which another goes on from: the one whose answer that has, with these calls.
-    fn taken(&self, parent: usize, length: usize, calls: &HashSet<u64>) -> usize {
-        let answered = |number: &usize| self.answered.get(number).filter(|one| one.length < length);
-        let same = || successors(Some(parent), |number| answered(number)?.twin).take(MOST_AT_ONCE);
-        let has_id = |one: &AnsweredRequest| one.calls.iter().any(|(id, ..)| calls.contains(&follow::hash(&&**id)));
-        let has_name = |one: &AnsweredRequest| missing(calls, &one.calls).len() < one.calls.len();
-        let by_id = same().find(|number| answered(number).is_some_and(has_id));
-        let by_name = || same().find(|number| answered(number).is_some_and(has_name));
-        by_id.or_else(by_name).unwrap_or(parent)
-    }
-
-    /// Whether the same request was waiting for another answer at the same time, and that was taken.
-    fn is_other_taken(&self, answered: &BTreeMap<usize, AnsweredRequest>, number: usize) -> bool {
-        let Some(one) = answered.get(&number) else { return false };
-        let before = successors(one.twin, |other| answered.get(other)?.twin).take(MOST_AT_ONCE);
-        let behind = successors(one.again, |other| answered.get(other)?.again).take(MOST_AT_ONCE);
-        let is_before_next = |one: &AnsweredRequest, other: usize| one.next.is_some_and(|next| other < next);
-        let is_taken = |other: &AnsweredRequest| {
-            let known = self.calls.of(other.conversation);
-            known.is_some_and(|known| missing(known, &other.calls).len() < other.calls.len())
-        };
-        let mut before = before.filter_map(|other| answered.get(&other));
-        let behind = behind.take_while(|other| is_before_next(one, *other));
-        before.any(|other| is_before_next(other, number) && is_taken(other))
-            || behind.filter_map(|other| answered.get(&other)).any(is_taken)
-    }
-
     /// The file has ended.
     pub(super) fn conclude(&mut self, output: &mut FindingOutput<'_>) {
-        let answered = std::mem::take(&mut self.answered);
-        for (number, one) in &answered {
-            let Some(known) = self.calls.of(one.conversation) else { continue };
-            let lost = missing(known, &one.calls);
-            if one.next.is_none() || lost.is_empty() {
-                continue;
-            }
-            // The same request was made at the same time, and that answer was taken.
-            if lost.len() == one.calls.len() && self.is_other_taken(&answered, *number) {
-                continue;
-            }
+        for (one, lost) in self.answered.lost(&self.calls) {
             for (id, name, _) in lost {
                 let (place, request, next) = match &one.elsewhere {
                     Some((place, request)) => (place, format!(" to {request}"), "this"),
@@ -412,8 +370,7 @@ impl Exchanges {
                 output.found(finding("LOG-CALL-LOST", Place { path: String::new(), ..place.clone() }, text));
             }
         }
-        // What was not gone on from may be in the next file.
-        self.answered = answered.into_iter().filter(|(_, one)| one.next.is_none()).collect();
+        self.answered.forget_left();
         let unjoined = self.unjoined.take();
         let is_joined = unjoined.is_none();
         if let Some((place, requests)) = unjoined {

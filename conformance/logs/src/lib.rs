@@ -48,6 +48,7 @@
 //! | `options` | how to judge |
 //! | `check` | all of it in order |
 
+mod answered;
 mod bodies;
 mod buffer;
 mod check;

@@ -65,6 +65,10 @@ fn a_call_is_lost_whatever_another_conversation_has() {
         // Agents with other instructions that were asked the same.
         ([&["s1 u > c1.a", "s1 u c1.a > a"][..], &["s2 u > c1.b", "s2 u a u2 > a"]].concat(), vec![3]),
         ([&["s2 u > c1.b", "s2 u a u2 > a"][..], &["s1 u > c1.a", "s1 u c1.a > a"]].concat(), vec![1]),
+        // It was lost before the user spoke, of whom the next request goes on.
+        (vec!["u > c1.a", "u u2 > a", "u u2 a u3 > a"], vec![1]),
+        (vec!["u > c1.a", "u uTitle > a", "u a u3 > a"], vec![1]),
+        (vec!["u > c1.a", "u u2 > a", "u u2 u3 > a", "u u2 u3 a u4 > a"], vec![1]),
         // Somebody asked again, and what was answered then was lost.
         ([&right[..], &["u > c3.b", "u > c1.b", "u a u2 > a"]].concat(), vec![5]),
     ] {
@@ -98,6 +102,9 @@ fn one_conversation_has_lost_nothing() {
         // A log that begins in the middle, and one whose first request was written last.
         &["u a u2 > c1.a", "u a u2 c1.a > a", "u a u2 > c1.b", "u a u2 c1.b > a"],
         &["u c1.a > a", "u > c1.a", "u uTitle > a", "u c1.a a u2 > a"],
+        // Something is asked beside it, and then nobody goes on: the run was stopped there.
+        &["u > c1.a", "u uTitle > a"],
+        &["u > c1.a", "u c1.a > c2.a", "u c1.a uTitle > a", "u c1.a uTags > a"],
         // Instructions with the time in them.
         &["s1 u > c1.a", "s1 u uTitle > a", "s2 u c1.a > a"],
     ] {
