@@ -64,7 +64,7 @@ pub use fast::{
 };
 pub use field::Field;
 pub use input::{EventReader, read_each_event, read_event, read_events, read_json};
-pub use members::Members;
+pub use members::MemberLookup;
 pub use message::{Message, ToolCall};
 pub use profile::Profile;
 pub use xml::{Document, Element, SerializeOptions, is_xml_char, split_response_prefix};

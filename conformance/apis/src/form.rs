@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use threadspec::Members;
+use threadspec::MemberLookup;
 use threadspec::oracle::{Api, RequestForm};
 
 /// The members of a JSON object, the values as they are written.

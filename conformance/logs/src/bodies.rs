@@ -6,7 +6,7 @@ use super::rules::{self, family, finding, of_breach};
 use super::thread::LoggedThread;
 use serde_json::Value;
 use std::fmt::Arguments;
-use threadspec::Members;
+use threadspec::MemberLookup;
 use threadspec::oracle::{
     Api, Breach, RequestContext, RequestForm, RequestHeaders, provider_breaches_in, provider_breaches_with,
 };

@@ -5,7 +5,7 @@
 
 use foldhash::{HashMap, HashSet, HashSetExt};
 use serde_json::Value;
-use threadspec::Members;
+use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 use threadspec_apis::follow::{Lineage, hash};
 

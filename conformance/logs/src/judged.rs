@@ -4,7 +4,7 @@ use super::forms::{LoggedExchange, LoggedHeaders, SaidToModel, are_words_of};
 use super::order::weight;
 use foldhash::HashSet;
 use serde_json::{Map, Value};
-use threadspec::Members;
+use threadspec::MemberLookup;
 use threadspec::oracle::{Api, RequestForm};
 use threadspec_apis::follow::{self, Owner, StoredPiece};
 use threadspec_apis::form;

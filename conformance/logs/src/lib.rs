@@ -36,6 +36,7 @@
 //! | `thread` | a conversation in the neutral form: which call each result answers |
 //! | `bodies` | one request or history: the rules of its API |
 //! | `conversation` | which conversation a request belongs to, and its calls |
+//! | `answered` | requests whose answers make calls, of which a later one must have one |
 //! | `exchanges` | requests and histories in their order: what one shows of another |
 //! | `judged` | what a request with which nothing is wrong shows of those that begin with all of it |
 //! | `seen` | which requests those are, so that only what is new in them is read |

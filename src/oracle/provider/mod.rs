@@ -20,7 +20,7 @@ pub use form::{Api, RequestForm};
 pub use sent_thinking::SentThinking;
 
 use crate::Error;
-use crate::Members;
+use crate::MemberLookup;
 use crate::surrogates::{mark_surrogates, repair_surrogates};
 use breach::Breaches;
 use serde_json::{Map, Value};

@@ -2,7 +2,7 @@
 
 use super::breach::{Breach, BreachDetail, Breaches};
 use super::{GroupAnswers, Open, has, is_plain, list, model, openai_tools, text};
-use crate::Members;
+use crate::MemberLookup;
 use crate::surrogates::unmark_surrogates;
 use serde_json::{Map, Value};
 use std::fmt::Arguments;

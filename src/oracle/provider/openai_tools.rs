@@ -2,7 +2,7 @@
 
 use super::breach::{BreachDetail, Breaches};
 use super::{list, text};
-use crate::Members;
+use crate::MemberLookup;
 use serde_json::{Map, Value};
 use std::fmt::Arguments;
 

@@ -8,7 +8,7 @@ use super::pieces::{Segments, StoredPiece};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::{fmt, slice};
-use threadspec::Members;
+use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 use threadspec_judge::text::{beginning, common_beginning};
 

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::mem;
-use threadspec::Members;
+use threadspec::MemberLookup;
 
 /// How a message is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedExchange, LoggedHeaders, RecordPiece, SaidToModel};
 use serde_json::Value;
 use std::borrow::Cow;
-use threadspec::Members;
+use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 
 /// An entry of a HAR recording.

@@ -2,7 +2,7 @@
 
 use super::message::{self, Dialect, any, list, unquoted, word};
 use serde_json::{Value, json};
-use threadspec::Members;
+use threadspec::MemberLookup;
 use threadspec::oracle::{Api, RequestForm, RequestHeaders};
 use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerReader, ModelAnswer, Thinking, form, read_answer};

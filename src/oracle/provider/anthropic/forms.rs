@@ -1,6 +1,6 @@
 //! The forms that Anthropic Messages demands of a message and of the blocks in it.
 
-use crate::Members;
+use crate::MemberLookup;
 use crate::oracle::provider::breach::{BreachDetail, Breaches};
 use crate::oracle::provider::text;
 use serde_json::Value;

@@ -8,7 +8,7 @@ pub(super) use thinking::{SHOWN, is_thinking, running_turn, thinking_changed, th
 
 use super::breach::{BreachDetail, Breaches};
 use super::{GroupAnswers, Open, RequestContext, has, is_plain, list, text};
-use crate::Members;
+use crate::MemberLookup;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Arguments;

@@ -1,6 +1,6 @@
 //! What Anthropic Messages demands of thinking blocks.
 
-use crate::Members;
+use crate::MemberLookup;
 use crate::oracle::provider::breach::{Breach, BreachDetail, Breaches};
 use crate::oracle::provider::{RequestContext, list, text};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! What concerns a request to Anthropic Messages as a whole: declared tools, marks of the cache, sizes, the version.
 
-use crate::Members;
+use crate::MemberLookup;
 use crate::oracle::provider::breach::{BreachDetail, Breaches};
 use crate::oracle::provider::{RequestContext, has, is_plain, list, text};
 use serde_json::Value;

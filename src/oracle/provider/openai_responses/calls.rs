@@ -2,7 +2,7 @@
 
 use super::super::breach::Breaches;
 use super::{has, is_plain, text};
-use crate::Members;
+use crate::MemberLookup;
 use crate::surrogates::{mark_surrogates, unmark_surrogates};
 use serde_json::{Map, Value};
 use std::fmt::Arguments;

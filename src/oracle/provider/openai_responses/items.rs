@@ -2,7 +2,7 @@
 
 use super::super::breach::{BreachDetail, Breaches};
 use super::{LONGEST_ID, LONGEST_TEXT, has, is_plain, list, text};
-use crate::Members;
+use crate::MemberLookup;
 use serde_json::Value;
 use std::fmt::Arguments;
 

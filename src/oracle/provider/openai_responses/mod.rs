@@ -5,7 +5,7 @@ mod items;
 
 use super::breach::{BreachDetail, Breaches};
 use super::{RequestContext, StoredItems, has, is_plain, list, model, openai_tools, text};
-use crate::Members;
+use crate::MemberLookup;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Arguments;
