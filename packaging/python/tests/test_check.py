@@ -95,6 +95,32 @@ def test_a_half_character_is_a_finding_and_no_error():
     assert rules(threadspec.check(json.dumps(RIGHT, ensure_ascii=False).replace("Grüße", "\ud83d"))) == ["LOG-UTF8"]
 
 
+class Word(str):
+    """As the members of an ``enum`` of texts."""
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["Grüße \"\\\n\x00\x7f\u2028😀", Word("user"), "half \ud83d", True, None, 0, -1, 2**63 - 1, 2**63, -(2**70), 0.5, 1e300, {}, [], (1,), {7: 7}],
+)
+def test_values_are_what_their_json_is(odd):
+    # It is quoted where a call has it instead of arguments that are a text.
+    call = {**CALL, "function": {"name": "add", "arguments": {"x": [odd]}}}
+    messages = [RIGHT[0], {"role": "assistant", "content": None, "tool_calls": [call]}, RIGHT[2]]
+    as_text = threadspec.check(json.dumps(messages))
+    assert "OAI-CHAT-ARGS-STRING" in rules(as_text)
+    assert [(one.rule, one.text, one.place.path) for one in threadspec.check(messages)] == [(one.rule, one.text, one.place.path) for one in as_text]
+
+
+def test_what_holds_itself_is_no_json():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="Circular"):
+        threadspec.check(endless)
+    deep = [{"role": "user", "content": json.loads("[" * 300 + "]" * 300)}]
+    assert rules(threadspec.check(deep)) == rules(threadspec.check(json.dumps(deep)))
+
+
 @pytest.mark.parametrize("nothing", ["", "no JSON", 7, None, {"a": 1}, [], [[]], {}, "[]"])
 def test_where_nothing_is_judged_nothing_holds(nothing):
     with pytest.raises(ValueError, match="nothing in it"):
@@ -141,10 +167,14 @@ def test_parts_have_the_findings_of_the_whole():
 
 def test_other_threads_run_meanwhile():
     log = "\n".join([json.dumps({"model": "m", "messages": RIGHT * 20})] * 100)
-    ended, ticks = threading.Event(), 0
+    enough, ended, ticks = threading.Event(), threading.Event(), 0
 
     def work():
-        threadspec.check(log)
+        # If nobody else runs, nobody says that it is enough.
+        for _ in range(200):
+            threadspec.check(log)
+            if enough.is_set():
+                break
         ended.set()
 
     # No thread gives the lock up by itself within this test.
@@ -155,6 +185,8 @@ def test_other_threads_run_meanwhile():
         worker.start()
         while not ended.is_set():
             ticks += 1
+            if ticks > 3:
+                enough.set()
             time.sleep(0.001)
         worker.join()
     finally:

@@ -179,16 +179,17 @@ impl<'a> FileLog<'a> {
     fn item(&mut self, item: &RecordItem<'_>) {
         match *item {
             RecordItem::Record { bytes, line } => {
+                let error = match str::from_utf8(bytes) {
+                    Ok(text) => return self.text(text, line),
+                    Err(error) => error,
+                };
                 let text = String::from_utf8_lossy(bytes);
-                let is_not_utf8 = matches!(text, Cow::Owned(_));
-                if is_not_utf8 && self.events.is_active() {
+                if self.events.is_active() {
                     return self.events.push(&text, line, true, &mut self.output);
                 }
-                if is_not_utf8 {
-                    let at = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
-                    let line = line + memchr_iter(b'\n', &bytes[..at]).count();
-                    self.found("LOG-UTF8", self.at(line), format!("not UTF-8 at byte {at} of the record"));
-                }
+                let at = error.valid_up_to();
+                let in_line = line + memchr_iter(b'\n', &bytes[..at]).count();
+                self.found("LOG-UTF8", self.at(in_line), format!("not UTF-8 at byte {at} of the record"));
                 self.text(&text, line);
             }
             RecordItem::Stream { bytes, line } => self.stream(String::from_utf8_lossy(bytes).into_owned(), line),

@@ -5,7 +5,12 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+use serde::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 use threadspec_logs::{CheckOptions, Finding, Place, check_bytes};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The members of `threadspec.Place`, in its order.
 type PlaceMembers =
@@ -37,9 +42,60 @@ fn check(py: Python<'_>, log: &[u8], api: Option<&str>, has_lines: bool) -> PyRe
     Ok(report.findings.into_iter().map(|finding| members(finding, has_lines)).collect())
 }
 
+/// The JSON text of a value; `None` where only Python's `json` knows what to make of it: objects of the SDKs, halves of characters, large integers, `nan`.
+#[pyfunction]
+fn json_text<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
+    serde_json::to_vec(&PlainValue(value, 0)).ok().map(|text| PyBytes::new(value.py(), &text))
+}
+
+/// A value of Python's own types, and how deep it stands.
+struct PlainValue<'a, 'py>(&'a Bound<'py, PyAny>, usize);
+
+impl Serialize for PlainValue<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// A value may hold itself.
+        const DEEPEST: usize = 100;
+        let Self(value, depth) = *self;
+        if depth > DEEPEST {
+            return Err(S::Error::custom("too deep"));
+        }
+        if let Ok(text) = value.cast_exact::<PyString>() {
+            return serializer.serialize_str(&text.to_cow().map_err(S::Error::custom)?);
+        }
+        if let Ok(members) = value.cast_exact::<PyDict>() {
+            let mut map = serializer.serialize_map(Some(members.len()))?;
+            for (name, member) in members {
+                let name = name.cast_exact::<PyString>().map_err(S::Error::custom)?;
+                map.serialize_entry(&*name.to_cow().map_err(S::Error::custom)?, &PlainValue(&member, depth + 1))?;
+            }
+            return map.end();
+        }
+        if let Ok(list) = value.cast_exact::<PyList>() {
+            let mut elements = serializer.serialize_seq(Some(list.len()))?;
+            for element in list {
+                elements.serialize_element(&PlainValue(&element, depth + 1))?;
+            }
+            return elements.end();
+        }
+        if let Ok(is_true) = value.cast_exact::<PyBool>() {
+            return serializer.serialize_bool(is_true.is_true());
+        }
+        if value.is_none() {
+            return serializer.serialize_unit();
+        }
+        if let Ok(number) = value.cast_exact::<PyInt>() {
+            return serializer.serialize_i64(number.extract().map_err(S::Error::custom)?);
+        }
+        match value.cast_exact::<PyFloat>().map(PyFloatMethods::value) {
+            Ok(number) if number.is_finite() => serializer.serialize_f64(number),
+            _ => Err(S::Error::custom("none of Python's own types")),
+        }
+    }
+}
+
 /// The native part of the Python package `threadspec`.
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use super::check;
+    use super::{check, json_text};
 }

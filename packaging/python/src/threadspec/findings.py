@@ -75,7 +75,7 @@ def check(log: Union[str, bytes, Mapping[str, Any], Iterable[Any]], *, api: Opti
     elif isinstance(log, (bytes, bytearray, memoryview)):
         data = bytes(log)
     else:
-        data = json.dumps(log, allow_nan=False, default=_plain).encode("ascii")
+        data = _native.json_text(log) or json.dumps(log, allow_nan=False, default=_plain).encode("ascii")
     return [
         Finding(rule, level, Place(*place), text, advice)
         for rule, level, place, text, advice in _native.check(data, api, is_text)
