@@ -24,7 +24,7 @@ for (const javaScriptEnabled of [true, false]) {
       const { page, faults, close } = await open({ ...look, javaScriptEnabled });
       await assertFits(page);
       if (javaScriptEnabled) {
-        await assertAccessible(page);
+        await assertAccessible(page, name);
         await picture(page, `matrix-${name}`);
         await page.locator("#gateway").scrollIntoViewIfNeeded();
         await picture(page, `matrix-${name}-gateways`);

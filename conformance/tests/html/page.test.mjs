@@ -133,7 +133,7 @@ for (const [name, options] of looks) {
     await page.waitForSelector("li.error");
     await assertFits(page);
     await picture(page, `page-${name}`, { fullPage: true });
-    await assertAccessible(page);
+    await assertAccessible(page, name);
     await close();
   });
 }
