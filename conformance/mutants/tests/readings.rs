@@ -61,12 +61,13 @@ fn the_fuzzer_objects_to_no_two_readings() {
 
 #[test]
 fn each_reading_is_tried_beside_another() {
-    let (single, pairs) = (permitted(), pairs_of_readings());
+    let (single, mut pairs) = (permitted(), pairs_of_readings());
+    pairs.retain(is_tried);
     for reading in single.iter().filter(|reading| !reading.name.starts_with("all-readings")) {
         let is_in = |pair: &&Permitted| {
             pair.profile == reading.profile && (pair.name == reading.name || pair.beside == Some(reading.name))
         };
-        let tried = pairs.iter().filter(|pair| is_tried(pair)).filter(is_in).count();
+        let tried = pairs.iter().filter(is_in).count();
         assert!(tried > 1, "{reading}: {tried}");
     }
 }
