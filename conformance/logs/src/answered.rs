@@ -1,6 +1,6 @@
 //! Requests whose answers make calls, of which a later request must have one.
 
-use super::conversation::{AnswerCall, ConversationCalls, missing};
+use super::conversation::{AnswerCall, ConversationCalls, REACH, missing};
 use super::finding::Place;
 use foldhash::{HashMap, HashSet};
 use std::collections::BTreeMap;
@@ -9,8 +9,6 @@ use threadspec_apis::follow;
 
 /// How many requests that are the same may wait for their answers at the same time.
 const MOST_AT_ONCE: usize = 64;
-/// So many requests later nobody goes on from what was asked beside another request.
-const REACH: usize = 1 << 16;
 
 /// A request with an answer that makes calls.
 pub(super) struct AnsweredRequest {

@@ -33,7 +33,7 @@ struct ConversationMember {
 }
 
 /// How many requests are kept: from no earlier one a request can go on.
-const REACH: usize = 1 << 16;
+pub(super) const REACH: usize = 1 << 16;
 
 impl ConversationCalls {
     /// Takes the next request, which has these calls, `new` among them, and gives its conversation. `begun` is a hash of what it begins with, `has_reply` says

@@ -21,6 +21,7 @@ pub const REACH: usize = 500;
 const MOST_PIECES: usize = 1 << 20;
 /// How many hashes of whole requests are kept.
 const MOST_WHOLE: usize = 1 << 16;
+
 #[derive(Debug)]
 struct EarlierRequest {
     number: usize,
@@ -104,7 +105,7 @@ impl Conversations {
         let (key, pieces) = (hash(&key), [known, new.pieces()].concat());
         let replies = replies_behind(&pieces, 0);
         let parent = self.longest_extended(key, &pieces);
-        let whole = hash(&(key, pieces.last().map(|last| last.chain)));
+        let whole = whole_hash(key, pieces.last());
         let begun = parent.map_or(0, |parent| parent.length);
         let explained = usize::from(parent.is_some());
         let now = EarlierRequest { number, key, pieces, replies };
@@ -158,8 +159,8 @@ impl Conversations {
 
     /// The longest earlier request that the pieces begin with.
     fn longest_extended(&self, key: u64, pieces: &[StoredPiece]) -> Option<Whole> {
-        let spoken = pieces.iter().rev().filter(|piece| piece.role != Owner::Setting);
-        spoken.into_iter().find_map(|piece| self.whole.get(&hash(&(key, Some(piece.chain)))).copied())
+        let mut spoken = pieces.iter().rev().filter(|piece| piece.role != Owner::Setting);
+        spoken.find_map(|piece| self.whole.get(&whole_hash(key, Some(piece))).copied())
     }
 
     /// The request that this one clearly goes on from, although it does not extend it.
@@ -239,6 +240,11 @@ impl Conversations {
         let within = if let LossKind::Changed(difference) = &how { difference.byte } else { 0 };
         Loss { place: found.place, how, kept: (before + within).min(whole), whole }
     }
+}
+
+/// A hash of a whole request with this key that ends in this piece.
+fn whole_hash(key: u64, last: Option<&StoredPiece>) -> u64 {
+    hash(&(key, last.map(|last| last.chain)))
 }
 
 /// What a request begins with behind its settings, as a hash.

@@ -155,9 +155,10 @@ fn body<'r>(record: &'r Value, path: &str, depth: usize) -> Option<(String, Cow<
     }
 }
 
+/// The same in one of the members that wrap it.
 fn wrapped<'r>(value: &'r Value, path: &str, depth: usize) -> Option<(String, Cow<'r, Value>)> {
-    let mut wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value.member(name).is_null());
-    wrapped.find_map(|name| body(value.member(name), &said::under(path, name), depth - 1))
+    let mut names = WRAPPERS.iter().filter(|name| depth > 0 && !value.member(name).is_null());
+    names.find_map(|name| body(value.member(name), &said::under(path, name), depth - 1))
 }
 
 fn answer_in(value: &Value) -> Option<said::LoggedAnswer> {
