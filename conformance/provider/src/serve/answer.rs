@@ -113,9 +113,8 @@ impl Body for AnswerBody {
                             this.link.complete();
                             None
                         }
-                        PlannedEnd::Close => Some(Err(PlannedBreak)),
-                        PlannedEnd::Reset => {
-                            this.link.reset();
+                        ending @ (PlannedEnd::Close | PlannedEnd::Reset) => {
+                            this.link.break_off(ending == PlannedEnd::Reset);
                             Some(Err(PlannedBreak))
                         }
                     });

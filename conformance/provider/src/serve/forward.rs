@@ -274,7 +274,10 @@ impl Body for PassingBody {
                 Poll::Ready(Some(Ok(frame)))
             }
             // What breaks off there breaks off here.
-            Some(Err(_)) => Poll::Ready(Some(Err(PlannedBreak))),
+            Some(Err(_)) => {
+                this.link.break_off(false);
+                Poll::Ready(Some(Err(PlannedBreak)))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! hyper drives all three, and does not say when bytes have left: the socket notes here that its buffer is empty, and the answer goes on.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tokio::time::Instant;
 
@@ -54,6 +55,9 @@ pub(super) struct Link {
     waiting: RefCell<Option<Waker>>,
     /// Whether the answer has given its last byte, and nothing but that is missing.
     complete: Cell<bool>,
+    /// When the answer gave its last byte, or broke off as planned. Its client cannot have known of the end before, whatever the server is kept from
+    /// afterwards.
+    ended: Rc<Cell<Option<Instant>>>,
     receipt: RefCell<Option<Receipt>>,
     /// Whether the connection ends with a reset.
     reset: Cell<bool>,
@@ -78,6 +82,7 @@ impl Link {
             flushed: Cell::new(true),
             waiting: RefCell::default(),
             complete: Cell::new(false),
+            ended: Rc::default(),
             receipt: RefCell::default(),
             reset: Cell::new(false),
             order: Cell::default(),
@@ -96,12 +101,25 @@ impl Link {
     /// Notes an answer that is about to be given.
     pub(super) fn promise(&self, receipt: Receipt) {
         self.complete.set(false);
+        self.ended.set(None);
         *self.receipt.borrow_mut() = Some(receipt);
     }
 
     /// Notes that the answer has nothing more to give.
     pub(super) fn complete(&self) {
         self.complete.set(true);
+        self.ended.set(Some(Instant::now()));
+    }
+
+    /// Notes that the answer breaks off, with a reset or without.
+    pub(super) fn break_off(&self, is_reset: bool) {
+        self.reset.set(is_reset);
+        self.ended.set(Some(Instant::now()));
+    }
+
+    /// Where it is noted when the answer ended.
+    pub(super) fn ended(&self) -> Rc<Cell<Option<Instant>>> {
+        Rc::clone(&self.ended)
     }
 
     /// Notes that the answer has given something.
@@ -131,10 +149,6 @@ impl Link {
                 receipt.sign();
             }
         }
-    }
-
-    pub(super) fn reset(&self) {
-        self.reset.set(true);
     }
 
     pub(super) fn is_reset(&self) -> bool {

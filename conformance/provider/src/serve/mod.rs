@@ -82,7 +82,11 @@ impl<A> SharedState<A> {
     }
 
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.at(Instant::now())
+    }
+
+    fn at(&self, instant: Instant) -> Duration {
+        instant.saturating_duration_since(self.began)
     }
 }
 

@@ -43,16 +43,18 @@ pub(super) async fn exchange<A: Answers>(
     let (id, reaction) = shared.answers().receive(shared.now(), received);
     let owner = Arc::clone(&shared);
     let own = id.clone();
-    let receipt = Receipt::new(move |is_whole| owner.answers().delivered(owner.now(), own, is_whole));
+    let ended = link.ended();
+    let receipt = Receipt::new(move |is_whole| {
+        let at = ended.take().map_or_else(|| owner.now(), |at| owner.at(at.into_std()));
+        owner.answers().delivered(at, own, is_whole);
+    });
     match reaction {
         Reaction::Forward => forward(&head, sent.unwrap_or_default(), link, (&shared, id), receipt).await,
         Reaction::Silence { after, ending } => {
             // Held until the connection ends: nothing of an answer has left.
             let _receipt = receipt;
             sleep(after).await;
-            if ending == PlannedEnd::Reset {
-                link.reset();
-            }
+            link.break_off(ending == PlannedEnd::Reset);
             Err(PlannedBreak)
         }
         Reaction::Answer(answer) => {

@@ -21,6 +21,8 @@ struct ToldTimes {
     received: Vec<Received>,
     /// Of each request whether its answer was delivered, once that is known.
     delivered: Vec<Option<bool>>,
+    /// When the last answer was over.
+    ended: Duration,
 }
 
 impl Answers for ToldTimes {
@@ -33,7 +35,8 @@ impl Answers for ToldTimes {
         (self.received.len() - 1, reaction)
     }
 
-    fn delivered(&mut self, _: Duration, attempt: usize, is_whole: bool) {
+    fn delivered(&mut self, now: Duration, attempt: usize, is_whole: bool) {
+        self.ended = now;
         assert_eq!(self.delivered[attempt].replace(is_whole), None, "an attempt ends once");
     }
 }
@@ -44,7 +47,7 @@ fn patient() -> ServerLimits {
 }
 
 fn server(limits: ServerLimits, plan: impl FnMut(&Received) -> Reaction + Send + 'static) -> Server<ToldTimes> {
-    let told = ToldTimes { plan: Box::new(plan), received: Vec::new(), delivered: Vec::new() };
+    let told = ToldTimes { plan: Box::new(plan), received: Vec::new(), delivered: Vec::new(), ended: Duration::ZERO };
     Server::start(([127, 0, 0, 1], 0).into(), limits, told).expect("a free port")
 }
 
@@ -236,6 +239,35 @@ fn silence_is_the_end_without_a_byte() {
             (_, end) => assert_eq!(end.expect("the end"), 0),
         }
         assert_eq!(delivered(&server), [Some(false)]);
+    }
+}
+
+#[test]
+fn an_answer_is_over_before_its_client_can_know_however_busy_the_server_is() {
+    for (ending, length) in [(PlannedEnd::Whole, 4), (PlannedEnd::Close, 8), (PlannedEnd::Reset, 8)] {
+        let server = server(patient(), move |_| match plain("half") {
+            Reaction::Answer(answer) => {
+                Reaction::Answer(PlannedAnswer { delay: SOON, length: Some(length), ending, ..answer })
+            }
+            other => other,
+        });
+        let mut stream = connected(&server);
+        stream.write_all(post("").as_bytes()).expect("it reads");
+        wait_for(&server, |told| !told.received.is_empty());
+        // Whoever answers is kept from noting the end until its client has long read it.
+        let read = server.with(|_, began| {
+            let begun = Instant::now();
+            until(&mut stream, "half");
+            if ending != PlannedEnd::Whole {
+                assert_eq!(rest(&mut stream), "");
+            }
+            let read = began + begun.elapsed();
+            thread::sleep(Duration::from_millis(5));
+            read
+        });
+        wait_for(&server, |told| told.delivered == [Some(ending == PlannedEnd::Whole)]);
+        let ended = server.with(|told, _| told.ended);
+        assert!(ended <= read, "{ending:?}: over at {ended:?}, read at {read:?}");
     }
 }
 
@@ -447,7 +479,7 @@ fn the_end_waits_for_answers_but_not_for_ever() {
 #[test]
 fn a_port_in_use_is_named() {
     let server = server(patient(), echo);
-    let told = ToldTimes { plan: Box::new(echo), received: Vec::new(), delivered: Vec::new() };
+    let told = ToldTimes { plan: Box::new(echo), received: Vec::new(), delivered: Vec::new(), ended: Duration::ZERO };
     let error = Server::start(server.address(), ServerLimits::default(), told).expect_err("it is in use").to_string();
     assert!(error.starts_with(&format!("cannot listen on {}: ", server.address())), "{error}");
 }
