@@ -9,11 +9,11 @@
 
 use super::pieces::{KeptTexts, Segments, StoredPiece};
 use super::segments::{Divergence, Location, Owner, difference};
+use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 use serde_json::Value;
 use std::collections::VecDeque;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash};
 
 /// How many earlier requests are kept, and searched for one that a request continues without extending it.
 pub const REACH: usize = 500;
@@ -267,9 +267,7 @@ fn replies_behind(pieces: &[StoredPiece], begun: usize) -> usize {
 
 /// A hash that is the same within one process.
 pub fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+    FixedState::default().hash_one(value)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! ```
 
 mod cache;
+mod json;
 mod pieces;
 mod segments;
 

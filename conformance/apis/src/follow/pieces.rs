@@ -1,9 +1,9 @@
 //! The pieces of what a model is shown, and the texts of the last ones.
 
 use super::cache::hash;
+use super::json::WriteJson;
 use super::segments::{Location, Owner};
 use foldhash::HashMap;
-use serde::Serialize;
 use twox_hash::XxHash3_64;
 
 /// A piece of a request. Its text is kept once for all requests.
@@ -54,10 +54,9 @@ impl Segments {
         Self { chain: known.last().map_or(0, |last| last.chain), ..Self::default() }
     }
 
-    pub(super) fn push(&mut self, place: Location, role: Owner, shown: &impl Serialize) {
+    pub(super) fn push(&mut self, place: Location, role: Owner, shown: &impl WriteJson) {
         let before = self.texts.len();
-        // All names of members are texts, without which nothing can go wrong.
-        let _ = serde_json::to_writer(&mut self.texts, shown);
+        shown.write_json(&mut self.texts);
         let text = &self.texts[before..];
         let (hash, length) = (XxHash3_64::oneshot(text), text.len());
         self.chain = self::hash(&(self.chain, hash));

@@ -4,8 +4,8 @@
 //! text or a list with that text alone, members that are null, ids and states of items, and reasoning, which the APIs drop
 //! and take back by rules of their own.
 
+use super::json::{self, WriteJson};
 use super::pieces::{Segments, StoredPiece};
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::{fmt, slice};
 use threadspec::MemberLookup;
@@ -149,43 +149,39 @@ enum ShownPart<'b> {
     Data(&'b Value),
 }
 
-impl Serialize for ShownPart<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl WriteJson for ShownPart<'_> {
+    fn write_json(&self, out: &mut Vec<u8>) {
         let (object, is_message) = match *self {
-            Self::Text(text) => return serializer.serialize_str(text),
-            Self::Data(value) => return value.serialize(serializer),
+            Self::Text(text) => return text.write_json(out),
+            Self::Data(value) => return value.write_json(out),
             Self::Asked(text) => {
-                let members = [("content", Self::Blocks(text)), ("role", Self::Text("user"))];
-                return serializer.collect_map(members);
+                return json::object([("content", Self::Blocks(text)), ("role", Self::Text("user"))], out);
             }
             Self::BlockOf(role, block) => {
-                let members = [("role", Self::Data(role)), ("content", Self::Block(block))];
-                return serializer.collect_map(members);
+                return json::object([("role", Self::Data(role)), ("content", Self::Block(block))], out);
             }
-            Self::Blocks(content) => return serializer.collect_seq(blocks(content).map(Self::Block)),
-            Self::Objects(objects) => return serializer.collect_seq(objects.iter().map(Self::Object)),
+            Self::Blocks(content) => return json::list(blocks(content).map(Self::Block), out),
+            Self::Objects(objects) => return json::list(objects.iter().map(Self::Object), out),
             Self::Function(members) => {
-                let members = members.iter().map(|(name, value)| (&**name, Self::Data(value)));
-                return serializer.collect_map(in_order(members));
+                return json::object(in_order(members.iter().map(|(name, value)| (&**name, Self::Data(value)))), out);
             }
             Self::Tool(tool) => {
-                let Some(members) = tool.as_object() else { return tool.serialize(serializer) };
+                let Some(members) = tool.as_object() else { return tool.write_json(out) };
                 let shown = members.iter().filter(|(name, _)| *name != "cache_control");
-                return serializer.collect_map(shown);
+                return json::object(shown.map(|(name, value)| (&**name, Self::Data(value))), out);
             }
             Self::Block(Value::String(text)) => {
-                let members = [("text", Self::Text(text)), ("type", Self::Text("text"))];
-                return serializer.collect_map(members);
+                return json::object([("text", Self::Text(text)), ("type", Self::Text("text"))], out);
             }
             Self::Block(object) | Self::Object(object) => (object, false),
             Self::Message(object) => (object, true),
         };
-        let Some(members) = object.as_object() else { return object.serialize(serializer) };
+        let Some(members) = object.as_object() else { return object.write_json(out) };
         let shown = members.iter().filter_map(|(name, value)| {
             let shown = if is_message { of_message(name, value) } else { self.of_object(name, value) };
             Some((&**name, shown?))
         });
-        serializer.collect_map(in_order(shown))
+        json::object(in_order(shown), out);
     }
 }
 
