@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn everything_is_written_as_serde_json_writes_it() {
         let all: String = (0..0x500).filter_map(char::from_u32).collect();
-        // An escape at each place of a block, and in what is left behind the last one.
+        // An escape at each place of a word, and in what is left behind the last one.
         let places = (0..40).map(|at| format!("{}\"{}\u{0}\u{1f600}", "x".repeat(at), "ü".repeat(40 - at)));
         let texts: Vec<Value> = [all, String::new()].into_iter().chain(places).map(Value::String).collect();
         let numbers = json!([null, true, 0, -1, u64::MAX, 1.5e-7, 1e300, {}, [], {"": {"a\n": [[]]}}]);

@@ -25,6 +25,12 @@ struct ToldTimes {
     ended: Duration,
 }
 
+impl ToldTimes {
+    fn by(plan: impl FnMut(&Received) -> Reaction + Send + 'static) -> Self {
+        Self { plan: Box::new(plan), received: Vec::new(), delivered: Vec::new(), ended: Duration::ZERO }
+    }
+}
+
 impl Answers for ToldTimes {
     type Attempt = usize;
 
@@ -47,8 +53,7 @@ fn patient() -> ServerLimits {
 }
 
 fn server(limits: ServerLimits, plan: impl FnMut(&Received) -> Reaction + Send + 'static) -> Server<ToldTimes> {
-    let told = ToldTimes { plan: Box::new(plan), received: Vec::new(), delivered: Vec::new(), ended: Duration::ZERO };
-    Server::start(([127, 0, 0, 1], 0).into(), limits, told).expect("a free port")
+    Server::start(([127, 0, 0, 1], 0).into(), limits, ToldTimes::by(plan)).expect("a free port")
 }
 
 fn plain(text: &str) -> Reaction {
@@ -255,8 +260,9 @@ fn an_answer_is_over_before_its_client_can_know_however_busy_the_server_is() {
         stream.write_all(post("").as_bytes()).expect("it reads");
         wait_for(&server, |told| !told.received.is_empty());
         // Whoever answers is kept from noting the end until its client has long read it.
+        // Told too late rather than too early, whenever this thread is kept waiting; then it is waited for a moment, so that a late note is later still.
+        let begun = Instant::now();
         let read = server.with(|_, began| {
-            let begun = Instant::now();
             until(&mut stream, "half");
             if ending != PlannedEnd::Whole {
                 assert_eq!(rest(&mut stream), "");
@@ -479,7 +485,8 @@ fn the_end_waits_for_answers_but_not_for_ever() {
 #[test]
 fn a_port_in_use_is_named() {
     let server = server(patient(), echo);
-    let told = ToldTimes { plan: Box::new(echo), received: Vec::new(), delivered: Vec::new(), ended: Duration::ZERO };
-    let error = Server::start(server.address(), ServerLimits::default(), told).expect_err("it is in use").to_string();
+    let error = Server::start(server.address(), ServerLimits::default(), ToldTimes::by(echo))
+        .expect_err("it is in use")
+        .to_string();
     assert!(error.starts_with(&format!("cannot listen on {}: ", server.address())), "{error}");
 }
