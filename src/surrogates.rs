@@ -141,7 +141,13 @@ pub fn has_marks(text: &str) -> bool {
 
 /// Whether a string of marked data may hold a mark, or what was set apart.
 pub(crate) fn may_be_marked(text: &str) -> bool {
-    memchr(LAST_PLANE, text.as_bytes()).is_some()
+    /// In shorter texts, as nearly all names are, it costs more to begin.
+    const SHORT: usize = 16;
+    if text.len() < SHORT {
+        text.bytes().any(|byte| byte == LAST_PLANE)
+    } else {
+        memchr(LAST_PLANE, text.as_bytes()).is_some()
+    }
 }
 
 /// Whether JSON text may hold the escape of half a character. Most texts do not, and are not looked at more closely.

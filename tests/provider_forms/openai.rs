@@ -204,6 +204,14 @@ fn responses_items() {
                 &[("/input/1/arguments", Some(json!("{}{}"))), ("/input/5/arguments", Some(json!("null")))],
                 &[("OAI-RESP-ARGS-JSON", "input[1].arguments"), ("OAI-RESP-ARGS-JSON", "input[5].arguments")],
             ),
+            // A server that parses them takes these, too.
+            (
+                &[
+                    ("/input/1/arguments", Some(json!("\n{\"n\": 1e999} "))),
+                    ("/input/5/arguments", Some(json!(format!("{{\"n\": {}1{}}}", "[".repeat(200), "]".repeat(200))))),
+                ],
+                &[],
+            ),
             (&[("/input/1/name", Some(json!("mcp.t")))], &[("OAI-RESP-NAME-PATTERN", "input[1].name")]),
             (&[("/input/157/name", Some(json!("get weather")))], &[("OAI-RESP-NAME-PATTERN", "input[157].name")]),
             (&[("/tools/0/name", Some(json!("a/b")))], &[("OAI-RESP-NAME-PATTERN", "tools[0].name")]),

@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashSet, HashSetExt};
 use serde_json::Value;
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
-use threadspec_apis::follow::{Lineage, hash};
+use threadspec_apis::follow::{Lineage, hash, hash_of_json};
 
 /// A call of an answer: id, name and arguments.
 pub(super) type AnswerCall = (String, String, String);
@@ -85,8 +85,8 @@ pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
     let mut found = HashSet::new();
     let mut note = |id: &Value, name: &Value, arguments: &Value| {
         found.extend(id.as_str().map(|id| hash(&id)));
-        let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), compact);
-        found.extend(name.as_str().map(|name| hash(&(name, arguments))));
+        let arguments = || arguments.as_str().map_or_else(|| hash_of_json(arguments), hash_of_arguments);
+        found.extend(name.as_str().map(|name| hash(&(name, arguments()))));
     };
     let items = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
     for item in items.as_array().into_iter().flatten() {
@@ -112,12 +112,12 @@ pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
 /// The calls of an answer that are not among these: by their ids or, where none of them has kept its id, by name and arguments.
 pub(super) fn missing<'a>(known: &HashSet<u64>, calls: &'a [AnswerCall]) -> Vec<&'a AnswerCall> {
     let by_id = |call: &&AnswerCall| !known.contains(&hash(&&*call.0));
-    let by_name = |call: &&AnswerCall| !known.contains(&hash(&(&*call.1, compact(&call.2))));
+    let by_name = |call: &&AnswerCall| !known.contains(&hash(&(&*call.1, hash_of_arguments(&call.2))));
     let missing: Vec<_> = calls.iter().filter(by_id).collect();
     if missing.len() < calls.len() { missing } else { calls.iter().filter(by_name).collect() }
 }
 
-/// Arguments without white space, if they are JSON.
-fn compact(arguments: &str) -> String {
-    threadspec::read_json(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string())
+/// A hash of arguments, the same whatever white space and escapes they are written with, if they are JSON.
+fn hash_of_arguments(arguments: &str) -> u64 {
+    threadspec::read_json(arguments).map_or_else(|_| hash(&arguments), |value| hash_of_json(&value))
 }

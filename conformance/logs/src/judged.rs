@@ -130,7 +130,7 @@ fn list_in(api: Api, body: &Value) -> &[Value] {
 fn settings_of(api: Api, body: &Value) -> u64 {
     let list = list_name(api);
     let members = body.as_object().into_iter().flatten().filter(|(name, _)| *name != list);
-    let members: Vec<(&String, String)> = members.map(|(name, value)| (name, value.to_string())).collect();
+    let members: Vec<(&String, u64)> = members.map(|(name, value)| (name, follow::hash_of_json(value))).collect();
     follow::hash(&members)
 }
 

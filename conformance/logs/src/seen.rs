@@ -6,7 +6,7 @@
 
 use super::judged::JudgedHistory;
 use foldhash::HashMap;
-use memchr::{memchr2, memmem};
+use memchr::{memchr_iter, memmem};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
 /// Shorter lists are read again.
@@ -237,14 +237,11 @@ fn elements_of(content: &[u8], known: usize) -> Option<(usize, usize)> {
         }
         match byte {
             b'"' => {
-                at += 1;
-                loop {
-                    at += memchr2(b'"', b'\\', content.get(at..)?)?;
-                    if content[at] == b'"' {
-                        break;
-                    }
-                    at += 2;
-                }
+                // A text has many escapes of other characters, at which it would cost to stop.
+                let text = &content[at + 1..];
+                let is_end =
+                    |quote: &usize| text[..*quote].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0;
+                at += 1 + memchr_iter(b'"', text).find(is_end)?;
             }
             b'{' | b'[' => depth += 1,
             b']' if depth == 0 => return (end > 0).then_some((end, elements)),
@@ -310,6 +307,9 @@ mod tests {
             (&b"{\"a\": \"]\\\"\"}, [1, 2] , \"x\" ], \"z\": 1}"[..], 0, Some((26, 3))),
             (b"{}, {}]", 2, Some((6, 1))),
             (b"{} ]", 2, Some((2, 0))),
+            // A quote behind an escaped backslash ends its text, one behind another is part of it.
+            (br#""\\", "\\\"]"]"#, 0, Some((13, 2))),
+            (br#"{"a": "\""#, 0, None),
             (b"]", 0, None),
             (b"{}, {", 0, None),
         ] {

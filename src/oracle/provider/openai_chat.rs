@@ -3,8 +3,7 @@
 use super::breach::{Breach, BreachDetail, Breaches};
 use super::{GroupAnswers, Open, has, is_plain, list, model, openai_tools, text};
 use crate::MemberLookup;
-use crate::surrogates::unmark_surrogates;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt::Arguments;
 
 pub(super) const RULES: &[(&str, &str)] = &[
@@ -197,15 +196,7 @@ fn arguments(arguments: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
         }
         return;
     };
-    // As a server parses the text. Lone surrogates of the outer text become escapes, which do not break the inner JSON.
-    let inner = crate::surrogates::mark_surrogates(&unmark_surrogates(text)).into_owned();
-    if let Ok(members) = serde_json::from_str::<Map<String, Value>>(&inner) {
-        breaches.surrogates(false, "DS-UTF16", place, &Value::Object(members));
-    } else {
-        // OpenAI's own servers do not parse it.
-        let what = format!("{text:?} is not the JSON text of an object");
-        breaches.add("OAI-CHAT-ARGS-JSON", place, what).certain_if(false);
-    }
+    openai_tools::arguments(text, "OAI-CHAT-ARGS-JSON", "DS-UTF16", place, breaches);
 }
 
 fn content(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {

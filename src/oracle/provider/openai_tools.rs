@@ -3,6 +3,8 @@
 use super::breach::{BreachDetail, Breaches};
 use super::{list, text};
 use crate::MemberLookup;
+use crate::surrogates::{has_marks, mark_surrogates, unmark_surrogates};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::fmt::Arguments;
 
@@ -15,6 +17,28 @@ pub(super) const STRICT_SCHEMA: (&str, &str) = (
 const BY_NAME: [&str; 3] = ["properties", "$defs", "definitions"];
 const LISTS: [&str; 1] = ["anyOf"];
 const SINGLE: [&str; 1] = ["items"];
+
+/// Judges the text of a call's arguments, as a server does that parses it: OpenAI's own servers do not. `json` and `utf16` are the rules for a text
+/// that is not the JSON text of an object, and for a lone surrogate in it.
+pub(super) fn arguments(
+    text: &str,
+    json: &'static str,
+    utf16: &'static str,
+    place: Arguments<'_>,
+    breaches: &mut Breaches,
+) {
+    // Lone surrogates of the outer text become escapes, which do not break the inner JSON.
+    let inner = unmark_surrogates(text);
+    let inner = mark_surrogates(&inner);
+    if !inner.trim_start().starts_with('{') || serde_json::from_str::<IgnoredAny>(&inner).is_err() {
+        let what = format!("{text:?} is not the JSON text of an object");
+        breaches.add(json, place, what).certain_if(false);
+    } else if has_marks(&inner)
+        && let Ok(members) = serde_json::from_str(&inner)
+    {
+        breaches.surrogates(false, utf16, place, &members);
+    }
+}
 
 /// Judges the schema of each tool that is to be strict; `function` has its name and parameters, and stands at `place`.
 pub(super) fn strict(function: &Value, place: Arguments<'_>, breaches: &mut Breaches) {

@@ -20,5 +20,6 @@ mod pieces;
 mod segments;
 
 pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, hash};
+pub use json::hash_of_json;
 pub use pieces::{Segments, StoredPiece};
 pub use segments::{Divergence, Location, Owner, difference, new_segments, segments};

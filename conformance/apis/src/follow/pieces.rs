@@ -51,7 +51,10 @@ pub struct Segments {
 impl Segments {
     /// None yet, behind these pieces.
     pub(super) fn behind(known: &[StoredPiece]) -> Self {
-        Self { chain: known.last().map_or(0, |last| last.chain), ..Self::default() }
+        /// Few requests have more that is new.
+        const USUAL: usize = 1 << 12;
+        let chain = known.last().map_or(0, |last| last.chain);
+        Self { pieces: Vec::new(), texts: Vec::with_capacity(USUAL), chain }
     }
 
     pub(super) fn push(&mut self, place: Location, role: Owner, shown: &impl WriteJson) {

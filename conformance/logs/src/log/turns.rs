@@ -4,13 +4,13 @@ use super::FileLog;
 use crate::finding::{Element, Place};
 use crate::forms::{self, LoggedTurn};
 use crate::thread::LoggedThread;
-use threadspec_apis::follow::hash;
+use threadspec_apis::follow::hash_of_json;
 
 impl FileLog<'_> {
     /// All messages of a conversation until now.
     pub(super) fn snapshot(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
         let known = self.snapshots.entry(key.to_owned()).or_default();
-        let now: Vec<u64> = turns.iter().map(|turn| hash(&turn.message.to_string())).collect();
+        let now: Vec<u64> = turns.iter().map(|turn| hash_of_json(&turn.message)).collect();
         let common = known.iter().zip(&now).take_while(|(one, other)| one == other).count();
         let changed = (common < known.len() && common < now.len()).then_some(common);
         let length = known.len();

@@ -1,10 +1,10 @@
 //! Names and arguments of calls, and the names of declared tools.
 
 use super::super::breach::Breaches;
+use super::super::openai_tools;
 use super::{has, is_plain, text};
 use crate::MemberLookup;
-use crate::surrogates::{mark_surrogates, unmark_surrogates};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt::Arguments;
 
 pub(super) const STRING: &str = "OAI-RESP-ARGS-STRING";
@@ -53,13 +53,5 @@ fn arguments(arguments: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
         }
         return;
     };
-    // As a server parses the text. Lone surrogates of the outer text become escapes, which do not break the inner JSON.
-    let inner = mark_surrogates(&unmark_surrogates(text)).into_owned();
-    if let Ok(members) = serde_json::from_str::<Map<String, Value>>(&inner) {
-        breaches.surrogates(false, "OAI-RESP-UTF16", place, &Value::Object(members));
-    } else {
-        // OpenAI's own server does not parse it.
-        let what = format!("{text:?} is not the JSON text of an object");
-        breaches.add(JSON, place, what).certain_if(false);
-    }
+    openai_tools::arguments(text, JSON, "OAI-RESP-UTF16", place, breaches);
 }
