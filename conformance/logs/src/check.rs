@@ -38,6 +38,8 @@ pub fn check_file(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> i
 
 /// How much of a file tells what it is.
 const HEAD: usize = 4096;
+/// Where in a tar archive stands what it is.
+const TAR: (usize, &[u8]) = (257, b"ustar");
 /// A database that is not a file of its own is held in memory, up to this size.
 const LARGEST_DATABASE: u64 = 256 << 20;
 
@@ -101,6 +103,9 @@ impl LogFiles {
     pub fn check(&mut self, name: &str, input: impl Read, sink: &mut dyn Sink) -> io::Result<Summary> {
         let (input, packed) = input::unpack(Box::new(input))?;
         let (head, mut input) = input::peek(input, HEAD)?;
+        if head.get(TAR.0..).is_some_and(|head| head.starts_with(TAR.1)) {
+            return Err(io::Error::other("it is a tar archive; unpack it, and check the folder"));
+        }
         let mut log = self.begin(name, sink);
         let read = if head.starts_with(sqlite::MAGIC) {
             let mut bytes = Vec::new();

@@ -87,6 +87,16 @@ fn nothing_holds_where_nothing_was_recognized() {
 }
 
 #[test]
+fn an_archive_of_files_is_named() {
+    let mut header = [0; 512];
+    header[..7].copy_from_slice(b"a.jsonl");
+    header[257..262].copy_from_slice(b"ustar");
+    let report = found([&header, request(true).as_bytes()].concat());
+    assert_eq!(rules(&report), [("LOG-CUT", None)]);
+    assert_eq!(report.findings[0].text, "it is a tar archive; unpack it, and check the folder");
+}
+
+#[test]
 fn nesting_of_any_depth_is_told() {
     let deep = format!("{{\"model\": \"m\", \"messages\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     let report = found(format!("{deep}\n{}", request(true)));
