@@ -96,7 +96,7 @@ pub(super) fn of_body(
     found
 }
 
-/// From which element on a history is open: behind it stand only calls and results.
+/// From which element on a history is open: behind it stand only calls and results, and at least one.
 fn open_end(api: Api, body: &Value) -> usize {
     let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -108,7 +108,10 @@ fn open_end(api: Api, body: &Value) -> usize {
         Api::Anthropic => has(item, "tool_use") || has(item, "tool_result"),
         Api::OpenAiResponses => item.member("role").is_null(),
     };
-    list.len() - list.iter().rev().take_while(is_open).count()
+    match list.iter().rev().take_while(is_open).count() {
+        0 => usize::MAX,
+        open => list.len() - open,
+    }
 }
 
 /// A breach as a finding.

@@ -6,6 +6,7 @@
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -53,11 +54,16 @@ pub(super) struct Zstd<'a> {
     input: BufReader<Box<dyn Read + 'a>>,
     decoder: FrameDecoder,
     is_in_frame: bool,
+    /// Why the frame could not be read on, to be told behind all that came.
+    failed: Option<io::Error>,
 }
+
+/// An empty last block, and a checksum, which nobody compares: behind it the decoder gives what it kept for blocks to come.
+const END: &[u8] = &[1, 0, 0, 0, 0, 0, 0];
 
 impl<'a> Zstd<'a> {
     pub(super) fn new(input: Box<dyn Read + 'a>) -> Self {
-        Self { input: BufReader::new(input), decoder: FrameDecoder::new(), is_in_frame: false }
+        Self { input: BufReader::new(input), decoder: FrameDecoder::new(), is_in_frame: false, failed: None }
     }
 }
 
@@ -67,13 +73,21 @@ impl Read for Zstd<'_> {
             if self.is_in_frame {
                 while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
                     let strategy = BlockDecodingStrategy::UptoBytes(buffer.len().max(1));
-                    self.decoder.decode_blocks(&mut self.input, strategy).map_err(io::Error::other)?;
+                    if let Err(error) = self.decoder.decode_blocks(&mut self.input, strategy) {
+                        self.failed = Some(cannot_decode(&error));
+                        self.decoder
+                            .decode_blocks(END, BlockDecodingStrategy::All)
+                            .map_err(|error| cannot_decode(&error))?;
+                    }
                 }
                 let read = self.decoder.read(buffer)?;
                 if read > 0 || buffer.is_empty() {
                     return Ok(read);
                 }
                 self.is_in_frame = false;
+                if let Some(error) = self.failed.take() {
+                    return Err(error);
+                }
             }
             if self.input.fill_buf()?.is_empty() {
                 return Ok(0);
@@ -83,8 +97,22 @@ impl Read for Zstd<'_> {
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     io::copy(&mut (&mut self.input).take(length.into()), &mut io::sink())?;
                 }
-                Err(error) => return Err(io::Error::other(error)),
+                Err(error) => return Err(cannot_decode(&error)),
             }
         }
     }
+}
+
+/// Why something cannot be decompressed, in a sentence.
+fn cannot_decode(error: &FrameDecoderError) -> io::Error {
+    if is_cut(error) {
+        io::Error::new(io::ErrorKind::UnexpectedEof, "it ends before the compressed data does")
+    } else {
+        io::Error::new(io::ErrorKind::InvalidData, format!("the compressed data is broken: {error}"))
+    }
+}
+
+fn is_cut(error: &(dyn Error + 'static)) -> bool {
+    let is_end = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    error.downcast_ref().is_some_and(is_end) || error.source().is_some_and(is_cut)
 }

@@ -130,6 +130,12 @@ impl LoggedThread {
         lost.or(answered)
     }
 
+    /// Whether a message is a result of which no call is known.
+    pub(super) fn is_orphan(&self, message: &Value) -> bool {
+        let id = message["tool_call_id"].as_str().filter(|id| !id.is_empty());
+        message["role"] == "tool" && id.is_some_and(|id| !self.calls.contains_key(&hash(&id)))
+    }
+
     fn answer(&mut self, message: &Value, place: &Place) -> Option<Finding> {
         let Some(id) = message["tool_call_id"].as_str().filter(|id| !id.is_empty()) else {
             let has_ids = !self.calls.is_empty();

@@ -87,6 +87,52 @@ fn nothing_holds_where_nothing_was_recognized() {
 }
 
 #[test]
+fn json_in_a_text_is_read_as_json() {
+    let bad = request(true);
+    let nothing = json!({"log": "{\"level\": 3}", "messages": "none"});
+    for log in [
+        // The log of a container; a line, and a file, that is a text; elements that are.
+        format!("{}\n{nothing}\n", json!({"time": "t", "stream": "stdout", "log": format!("{bad}\n")})),
+        json!(bad).to_string(),
+        json!(format!("[{bad}]")).to_string(),
+        json!([bad]).to_string(),
+        json!({"rows": [bad]}).to_string(),
+        json!({"record": {"attributes": {"body": bad}}}).to_string(),
+        json!({"log": json!({"request": bad}).to_string()}).to_string(),
+    ] {
+        assert_eq!(rules(&found(&log)), [("OAI-CHAT-ORPHAN", Some(1))], "{log}");
+    }
+    // JSON it is, but no log.
+    let report = found(format!("{}\n\"massive error\"\n42\n{nothing}\n", request(false)));
+    assert_eq!((rules(&report), report.summary.skipped[0].records), (vec![], 3));
+}
+
+#[test]
+fn what_was_compressed_before_a_cut_is_judged() {
+    let (good, bad) = (format!("{}\n", request(false)), format!("{}\n", request(true)));
+    let block = |text: &str, is_last: bool| {
+        let head = u32::try_from(text.len()).expect("a length") << 3 | u32::from(is_last);
+        [&head.to_le_bytes()[..3], text.as_bytes()].concat()
+    };
+    // A frame with a window of 2 MB, without and with a checksum.
+    for checksum in [&[][..], &[0; 4]] {
+        let head = [0x28, 0xb5, 0x2f, 0xfd, if checksum.is_empty() { 0 } else { 4 }, 0x58];
+        let whole = [&head[..], &block(&bad, false), &block(&good, true), checksum].concat();
+        assert_eq!(rules(&found(&whole)), [("OAI-CHAT-ORPHAN", Some(1))]);
+        let first = head.len() + 3 + bad.len();
+        for length in first..whole.len() {
+            let report = found(&whole[..length]);
+            let is_told = report.findings.iter().any(|found| {
+                found.rule == "LOG-CUT" && found.text.contains("(zstd): it ends before the compressed data does")
+            });
+            assert!(is_told && rules(&report).contains(&("OAI-CHAT-ORPHAN", Some(1))), "{length}: {report:?}");
+        }
+        let broken = [&whole[..first], &[0xff; 9]].concat();
+        assert!(found(&broken).findings.iter().any(|found| found.text.contains("the compressed data is broken: ")));
+    }
+}
+
+#[test]
 fn an_archive_of_files_is_named() {
     let mut header = [0; 512];
     header[..7].copy_from_slice(b"a.jsonl");

@@ -107,11 +107,15 @@ pub(super) fn word<'a>(object: &'a Value, name: &str) -> &'a str {
     object.member(name).as_str().unwrap_or_default()
 }
 
-/// The JSON value that a text holds; any other value as it is.
+/// The JSON value that a text holds, also one that was written as a text twice; any other value as it is.
 pub(super) fn unquoted(value: &Value) -> Option<Cow<'_, Value>> {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
             threadspec::read_json(text).ok().map(Cow::Owned)
+        }
+        Value::String(text) if ["\"{", "\"["].iter().any(|start| text.starts_with(start)) => {
+            let text: String = serde_json::from_str(text).ok()?;
+            threadspec::read_json(&text).ok().map(Cow::Owned)
         }
         Value::String(_) | Value::Null => None,
         other => Some(Cow::Borrowed(other)),

@@ -18,6 +18,7 @@ pub(super) use said::{
 use memchr::memmem;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use threadspec_apis::form::members;
 
 /// A form of log.
@@ -136,6 +137,37 @@ pub(super) fn opened(record: &Value) -> Vec<(String, &Value)> {
         step(record, pattern, String::new(), &mut found);
     }
     found
+}
+
+/// What stands as JSON in the texts of a record that is itself of no form, with its paths: a container's log, for one, has each line of its
+/// program as a text. Only what is of a known form.
+pub(super) fn inside(record: &Value) -> Vec<(String, Value)> {
+    const DEEPEST: usize = 3;
+    let mut found = Vec::new();
+    look_inside(record, DEEPEST, String::new(), &mut found);
+    found
+}
+
+fn look_inside(value: &Value, depth: usize, path: String, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::String(_) => {
+            let is_known =
+                |inner: &Value| read(inner).is_some() || opened(inner).iter().any(|(_, element)| element.is_object());
+            found.extend(message::unquoted(value).map(Cow::into_owned).filter(is_known).map(|inner| (path, inner)));
+        }
+        Value::Object(members) if depth > 0 => {
+            for (name, member) in members {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                look_inside(member, depth - 1, path, found);
+            }
+        }
+        Value::Array(elements) if depth > 0 => {
+            for (position, element) in elements.iter().enumerate() {
+                look_inside(element, depth - 1, format!("{path}[{position}]"), found);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The same as they are written.

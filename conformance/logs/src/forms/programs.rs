@@ -12,9 +12,12 @@ fn saved(messages: &[Value], path: &str) -> Vec<RecordPiece> {
 
 /// The next messages of a session.
 fn next(key: &str, message: &Value, path: &str) -> Vec<RecordPiece> {
+    vec![RecordPiece::Turns { key: key.to_owned(), turns: turns_at(message, path) }]
+}
+
+fn turns_at(message: &Value, path: &str) -> Vec<LoggedTurn> {
     let turns = said::turns_of(std::slice::from_ref(message), "");
-    let turns = turns.into_iter().map(|turn| LoggedTurn { path: path.to_owned(), ..turn }).collect();
-    vec![RecordPiece::Turns { key: key.to_owned(), turns }]
+    turns.into_iter().map(|turn| LoggedTurn { path: path.to_owned(), ..turn }).collect()
 }
 
 /// A line of a session of Claude Code.
@@ -22,12 +25,17 @@ pub(super) fn claude_code(record: &Value) -> Option<Vec<RecordPiece>> {
     let session = record["sessionId"].as_str()?;
     record["uuid"].as_str().or(record["leafUuid"].as_str()).or(record["type"].as_str())?;
     let message = &record["message"];
+    if message["parts"].is_array() {
+        // Qwen Code writes such lines, with messages of Gemini in them.
+        return None;
+    }
     if !message["role"].is_string() || !matches!(word(record, "type"), "user" | "assistant") {
         return Some(Vec::new());
     }
     let agent = record["agentId"].as_str().or((record["isSidechain"] == true).then_some("sidechain"));
     let key = agent.map_or_else(|| session.to_owned(), |agent| format!("{session} {agent}"));
-    Some(next(&key, message, "message"))
+    let [id, parent] = ["uuid", "parentUuid"].map(|name| word(record, name).to_owned());
+    Some(vec![RecordPiece::Linked { key, id, parent, turns: turns_at(message, "message") }])
 }
 
 /// A line of a session of Codex.
@@ -87,7 +95,10 @@ pub(super) fn swe_agent(record: &Value) -> Option<Vec<RecordPiece>> {
         message
     };
     let messages = |of: &Value| list(of).iter().map(answered).collect::<Vec<_>>();
-    let steps = record["trajectory"].as_array()?.iter().enumerate().filter(|(_, step)| step["query"].is_array());
+    // A demonstration has nothing but its history.
+    let is_history = list(&record["history"]).first().is_some_and(|first| first["agent"].is_string());
+    let steps = record["trajectory"].as_array().map(Vec::as_slice).or(is_history.then_some(&[]))?;
+    let steps = steps.iter().enumerate().filter(|(_, step)| step["query"].is_array());
     let sent = steps.map(|(number, step)| {
         let path = format!("trajectory[{number}].query");
         let turns = said::turns_of(&messages(&step["query"]), &path);
@@ -171,9 +182,13 @@ pub(super) fn openai_agents(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// A run of Agno.
 pub(super) fn agno(record: &Value) -> Option<Vec<RecordPiece>> {
-    if record["agent_id"].is_string() && !record["session_data"].is_null() {
-        // The row of a session; its runs are records of their own.
-        return Some(Vec::new());
+    if any(record, &["agent_id", "team_id", "workflow_id"]).is_string() && !record["session_data"].is_null() {
+        // The row of a session. Its runs stand in it, or are rows of their own.
+        let runs = unquoted(&record["runs"]).unwrap_or_default();
+        let runs = list(&runs).iter().enumerate();
+        return Some(
+            runs.flat_map(|(number, run)| saved(list(&run["messages"]), &format!("runs[{number}].messages"))).collect(),
+        );
     }
     record["run_id"].as_str()?;
     let run = unquoted(&record["run_data"]).unwrap_or(Cow::Borrowed(record));

@@ -123,6 +123,10 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     let url = ["url", "path", "target"].iter().map(|name| word(record, name)).find(|url| !url.is_empty());
     let url = url.unwrap_or_else(|| word(record.member("request"), "url"));
     let has_settings = SETTINGS.iter().any(|name| !body.member(name).is_null());
+    if list(body.member("messages")).iter().any(|message| message.member("finish_reason").is_string()) {
+        // It is what somebody saved: how an answer ended, no request says.
+        return None;
+    }
     if path.is_empty() && !has_settings && !body.member("input").is_array() && !body.member("contents").is_array() {
         return None;
     }

@@ -17,6 +17,8 @@ pub(in super::super) enum RecordPiece {
     Reply { key: String, answer: LoggedAnswer },
     /// The next messages of a conversation that is logged turn by turn.
     Turns { key: String, turns: Vec<LoggedTurn> },
+    /// The same, where each record names the one before it, which may be logged a little later.
+    Linked { key: String, id: String, parent: String, turns: Vec<LoggedTurn> },
     /// A message with its number in the conversation, each of which is a file of its own.
     Numbered { number: u64, turns: Vec<LoggedTurn> },
     /// A part of a message of a conversation whose messages are logged part by part.

@@ -27,6 +27,10 @@ use threadspec::oracle::Api;
 use threadspec::read_json;
 use threadspec_apis::form::{is_message, members};
 use threadspec_judge::text;
+use turns::EarlyTurns;
+
+/// Why a record is skipped that is JSON, but of no form.
+const UNKNOWN: &str = "nothing of a known form in it";
 
 /// A file that is being judged.
 pub(super) struct FileLog<'a> {
@@ -43,6 +47,8 @@ pub(super) struct FileLog<'a> {
     numbered: &'a mut NumberedThreads,
     /// Conversations that are logged turn by turn.
     threads: BTreeMap<String, LoggedThread>,
+    /// Results that were logged before their calls.
+    early: Vec<EarlyTurns>,
     /// Conversations that are logged as a whole, again and again: a hash of each message.
     snapshots: BTreeMap<String, Vec<u64>>,
     exports: ExportOrder,
@@ -86,6 +92,7 @@ impl<'a> FileLog<'a> {
             name,
             numbered,
             threads: BTreeMap::new(),
+            early: Vec::new(),
             snapshots: BTreeMap::new(),
             exports: ExportOrder::default(),
             partial: BTreeMap::new(),
@@ -197,10 +204,14 @@ impl<'a> FileLog<'a> {
                 let text = String::from_utf8_lossy(bytes);
                 self.events.push(&text, line, matches!(text, Cow::Owned(_)), &mut self.output);
             }
-            RecordItem::Broken { line, .. } => {
-                self.broken.push(self.at(line));
-                self.tell_broken();
-            }
+            RecordItem::Broken { bytes, line } => match serde_json::from_slice(bytes) {
+                Ok(Value::String(text)) if text.trim_start().starts_with(['{', '[']) => self.text(&text, line),
+                Ok(_) => self.skip(UNKNOWN, &self.at(line)),
+                Err(_) => {
+                    self.broken.push(self.at(line));
+                    self.tell_broken();
+                }
+            },
             RecordItem::TooLong { line } => {
                 self.found("LOG-LIMIT", self.at(line), "a record of more than 256 MB, which is not judged");
             }
@@ -360,7 +371,11 @@ impl<'a> FileLog<'a> {
                 .for_each(|(path, element)| self.value(element, &Place { path, ..place.clone() }));
         }
         let Some((form, pieces)) = forms::read(value) else {
-            return self.skip("nothing of a known form in it", place);
+            let inside = forms::inside(value);
+            if inside.is_empty() {
+                self.skip(UNKNOWN, place);
+            }
+            return inside.into_iter().for_each(|(path, value)| self.value(&value, &Place { path, ..place.clone() }));
         };
         self.output.recognized(form, 1);
         self.tell_broken();
@@ -397,6 +412,9 @@ impl<'a> FileLog<'a> {
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
             RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
+            RecordPiece::Linked { key, id, parent, turns } => {
+                self.linked(EarlyTurns { key: self.in_folder(&key), id, parent, turns, place: place.clone() });
+            }
             RecordPiece::Numbered { number, turns } => self.numbered(number, turns, place),
             RecordPiece::MessagePart { key, message, part } => {
                 if self.partial.get(&key).is_some_and(|(last, ..)| *last != message) {
@@ -454,6 +472,9 @@ impl<'a> FileLog<'a> {
             for (_, mut thread) in mem::take(&mut self.numbered.last).into_values() {
                 self.end_thread(&mut thread);
             }
+        }
+        for EarlyTurns { key, turns, place, .. } in mem::take(&mut self.early) {
+            self.turns(key, turns, &place);
         }
         for mut thread in mem::take(&mut self.threads).into_values() {
             self.end_thread(&mut thread);

@@ -6,6 +6,15 @@ use crate::forms::{self, LoggedTurn};
 use crate::thread::LoggedThread;
 use threadspec_apis::follow::hash_of_json;
 
+/// Messages of a record that names the one before it.
+pub(super) struct EarlyTurns {
+    pub(super) key: String,
+    pub(super) id: String,
+    pub(super) parent: String,
+    pub(super) turns: Vec<LoggedTurn>,
+    pub(super) place: Place,
+}
+
 impl FileLog<'_> {
     /// All messages of a conversation until now.
     pub(super) fn snapshot(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
@@ -27,6 +36,22 @@ impl FileLog<'_> {
             );
         }
         self.turns(self.in_folder(key), turns.into_iter().skip(length).collect(), place);
+    }
+
+    /// The next messages of a conversation whose records name the one before them. A result without a call waits for that one: programs that do two
+    /// things at once write it a little early.
+    pub(super) fn linked(&mut self, early: EarlyTurns) {
+        const MOST: usize = 64;
+        let lacks_call = |thread: &LoggedThread| early.turns.iter().any(|turn| thread.is_orphan(&turn.message));
+        if !early.parent.is_empty() && self.early.len() < MOST && self.threads.get(&early.key).is_some_and(lacks_call) {
+            return self.early.push(early);
+        }
+        let EarlyTurns { key, id, turns, place, .. } = early;
+        self.turns(key, turns, &place);
+        while let Some(waiting) = self.early.iter().position(|early| early.parent == id) {
+            let waiting = self.early.remove(waiting);
+            self.turns(waiting.key, waiting.turns, &waiting.place);
+        }
     }
 
     /// The message of this number, which may follow the one of another file.

@@ -33,7 +33,9 @@ pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
         text.push_str(&format!("  {} {}\n", styled(FAINT, "skipped"), wrapped(&visible(&skipped), 10, width)));
     }
     let total = summary.total();
-    if !total.is_empty() {
+    if total.is_empty() && summary.has_recognized() {
+        text.push_str("  nothing to judge\n");
+    } else if !total.is_empty() {
         let numbers = numbers(summary.errors, summary.warnings, summary.notes);
         text.push_str(&format!("  {}\n", wrapped(&visible(&format!("{total}: {numbers}")), 2, width)));
     }
