@@ -75,6 +75,16 @@ impl Scan {
     }
 }
 
+/// Whether it has no more of a list than its bracket, as `[INFO] …` of a program, or a table of TOML.
+pub(super) fn is_no_list(text: &str) -> bool {
+    let starts = |text: &str| {
+        text.starts_with(['"', '{', '[', ']', '-'])
+            || text.starts_with(|first: char| first.is_ascii_digit())
+            || ["true", "false", "null"].iter().any(|word| text.starts_with(word))
+    };
+    text.strip_prefix('[').map(str::trim_start).is_some_and(|rest| !rest.is_empty() && !starts(rest))
+}
+
 /// The elements of a list with their lines; they are slices of the text.
 pub(super) fn placed<'t>(
     text: &'t str,

@@ -84,6 +84,10 @@ fn nothing_holds_where_nothing_was_recognized() {
         let report = found(text);
         assert!(!report.summary.has_recognized() && report.summary.holds.is_empty(), "{text:?}: {report:?}");
     }
+    // What only has brackets is no broken log.
+    assert_eq!(rules(&found("[package]\nname = \"a\"\n\n[INFO] begins\n")), []);
+    assert_eq!(rules(&found(format!("[INFO] begins\n{}\n", request(false)))), [("LOG-JSON", Some(1))]);
+    assert_eq!(rules(&found("[{\"role\": user}]")), [("LOG-JSON", Some(1))]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn rules(log: &str) -> Vec<(&'static str, Option<usize>)> {
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| format!("{record}\n")).collect()
+    records.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// A line of a session of Claude Code.

@@ -13,7 +13,7 @@ use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
 use super::records::{RecordItem, Records};
 use super::rules::finding;
-use super::scan::{element_lines, placed};
+use super::scan::{element_lines, is_no_list, placed};
 use super::seen::{SeenHistories, ShortRecord};
 use super::thread::{LoggedThread, NumberedThreads};
 use memchr::{memchr_iter, memmem};
@@ -62,6 +62,8 @@ pub(super) struct FileLog<'a> {
     skipped: Vec<Skipped>,
     /// Lines that are no JSON, until something is recognized: a text file has nothing else.
     broken: Vec<Place>,
+    /// The last of them.
+    last_broken: Option<Place>,
     /// The part of a container that is being read.
     pub(super) entry: Option<String>,
     /// The folder of that part, in a log that is a folder: its conversations are its own.
@@ -101,6 +103,7 @@ impl<'a> FileLog<'a> {
             first_message: None,
             skipped: Vec::new(),
             broken: Vec::new(),
+            last_broken: None,
             entry: None,
             folder: String::new(),
             line: None,
@@ -207,10 +210,7 @@ impl<'a> FileLog<'a> {
             RecordItem::Broken { bytes, line } => match serde_json::from_slice(bytes) {
                 Ok(Value::String(text)) if text.trim_start().starts_with(['{', '[']) => self.text(&text, line),
                 Ok(_) => self.skip(UNKNOWN, &self.at(line)),
-                Err(_) => {
-                    self.broken.push(self.at(line));
-                    self.tell_broken();
-                }
+                Err(_) => self.broken(line),
             },
             RecordItem::TooLong { line } => {
                 self.found("LOG-LIMIT", self.at(line), "a record of more than 256 MB, which is not judged");
@@ -222,6 +222,15 @@ impl<'a> FileLog<'a> {
                 let text = format!("the file ends in line {end}, in the middle of what begins here");
                 self.found("LOG-CUT", self.at(line), text);
             }
+        }
+    }
+
+    /// A line, or the part of one, is no JSON.
+    fn broken(&mut self, line: usize) {
+        let place = self.at(line);
+        if self.last_broken.replace(place.clone()).as_ref() != Some(&place) {
+            self.broken.push(place);
+            self.tell_broken();
         }
     }
 
@@ -247,6 +256,7 @@ impl<'a> FileLog<'a> {
         }
         let value = match read_json(text) {
             Ok(value) => value,
+            Err(_) if is_no_list(text) => return self.broken(line),
             Err(error) => {
                 let line = line + error.line().unwrap_or(1).saturating_sub(1);
                 return self.found("LOG-JSON", self.at(line), error.reason());

@@ -47,7 +47,7 @@ impl Inputs {
         let known = self.files.len() + self.unread.len();
         for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {
             match entry {
-                Ok(entry) if is_file(&entry) => self.files.push(entry.into_path()),
+                Ok(entry) if is_file(&entry) && !is_of_database(entry.path()) => self.files.push(entry.into_path()),
                 Ok(_) => {}
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).to_path_buf();
@@ -71,6 +71,7 @@ impl Inputs {
         let mut found = Vec::new();
         for path in matches {
             match path {
+                Ok(path) if is_of_database(&path) => {}
                 Ok(path) => found.push(path),
                 Err(error) => refuse(error.path(), error.error().to_string()),
             }
@@ -87,6 +88,13 @@ impl Inputs {
             }
         }
     }
+}
+
+/// Whether SQLite keeps the file beside a database, with which it is read.
+fn is_of_database(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    let database = ["-wal", "-shm", "-journal"].iter().find_map(|end| name.strip_suffix(end));
+    database.is_some_and(|database| Path::new(database).is_file())
 }
 
 /// Whether two files may be parts of one log by their names: in one folder, they differ in numbers only.
@@ -119,7 +127,8 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder"))?;
             fs::write(path, "")?;
         }
-        fs::create_dir(at.join("empty"))?;
+        fs::create_dir(at.join("nothing"))?;
+        fs::create_dir(at.join("stored"))?;
         let all = ["[x].jsonl", "a.jsonl", "a.txt", "b.jsonl", "deep/er/c.jsonl"].map(str::to_owned);
         assert_eq!(names(at, &["."]).0, all);
         assert_eq!(names(at, &["*.jsonl"]).0, ["[x].jsonl", "a.jsonl", "b.jsonl"]);
@@ -133,9 +142,15 @@ mod tests {
         }
         assert_eq!(names(at, &["deep/log*"]).0, ["deep/log-1", "deep/log-2", "deep/log-10"]);
         assert_eq!(names(at, &["deep"]).0[1..], ["deep/log-1", "deep/log-2", "deep/log-10"]);
+        for file in ["s.db", "s.db-wal", "s.db-shm", "other-wal"] {
+            fs::write(at.join("stored").join(file), "")?;
+        }
+        assert_eq!(names(at, &["stored"]).0, ["stored/other-wal", "stored/s.db"]);
+        assert_eq!(names(at, &["stored/*"]).0, ["stored/other-wal", "stored/s.db"]);
+        assert_eq!(names(at, &["stored/s.db-wal"]).0, ["stored/s.db-wal"]);
         assert_eq!(
-            names(at, &["*.xml", "a[", "empty"]),
-            (Vec::new(), ["*.xml", "a[", "empty"].map(str::to_owned).to_vec())
+            names(at, &["*.xml", "a[", "nothing"]),
+            (Vec::new(), ["*.xml", "a[", "nothing"].map(str::to_owned).to_vec())
         );
         Ok(())
     }
