@@ -248,7 +248,7 @@ fn a_lack_of_files() -> Result<(), Failed> {
 fn the_conclusion_names_the_code() -> Result<(), Failed> {
     let corpus = small_corpus()?;
     // Its name leaves no room for that of a temporary file.
-    let known = corpus.path().join("x".repeat(250));
+    let known = corpus.path().join("x".repeat(255));
     fs::write(&known, "")?;
     let known = known.display().to_string();
     let full = ["--report json=/dev/full", "--report junit=/dev/full --report badge=-", "--transcript /dev/full"];
