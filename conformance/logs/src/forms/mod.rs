@@ -157,8 +157,7 @@ fn look_inside(value: &Value, depth: usize, path: String, found: &mut Vec<(Strin
         }
         Value::Object(members) if depth > 0 => {
             for (name, member) in members {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                look_inside(member, depth - 1, path, found);
+                look_inside(member, depth - 1, said::under(&path, name), found);
             }
         }
         Value::Array(elements) if depth > 0 => {
@@ -209,7 +208,6 @@ fn step<'a>(value: &'a Value, pattern: &str, path: String, found: &mut Vec<(Stri
     let end = pattern.find(['.', '[']).unwrap_or(pattern.len());
     let (name, rest) = pattern.split_at(end);
     if let Some(member) = value.as_object().and_then(|object| object.get(name)) {
-        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        step(member, rest.trim_start_matches('.'), path, found);
+        step(member, rest.trim_start_matches('.'), said::under(&path, name), found);
     }
 }

@@ -81,8 +81,7 @@ pub(in super::super) fn opencode_message(parts: &[Value]) -> Vec<LoggedTurn> {
     // Only what a model answers has steps.
     let is_answer = parts.iter().any(|part| word(part, "type") == "step-start");
     let role = if is_answer { "assistant" } else { "user" };
-    let turns = said::turns_of(&[json!({"role": role, "parts": parts})], "");
-    turns.into_iter().map(|turn| LoggedTurn { path: String::new(), ..turn }).collect()
+    turns_at(&json!({"role": role, "parts": parts}), "")
 }
 
 /// A trajectory of SWE-agent: what each step sent, and the history at the end.
@@ -132,8 +131,7 @@ pub(super) fn inspect(record: &Value) -> Option<Vec<RecordPiece>> {
 /// A message of a session of Strands, which is a file of its own, or a whole session.
 pub(super) fn strands(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["message"]["content"].is_array() && !record["message_id"].is_null() {
-        let turns = said::turns_of(std::slice::from_ref(&record["message"]), "");
-        let turns = turns.into_iter().map(|turn| LoggedTurn { path: "message".to_owned(), ..turn }).collect();
+        let turns = turns_at(&record["message"], "message");
         return Some(match record["message_id"].as_u64() {
             Some(number) => vec![RecordPiece::Numbered { number, turns }],
             None => vec![RecordPiece::Turns { key: String::new(), turns }],
