@@ -12,3 +12,11 @@ mod reachability;
 mod second_parser;
 mod snapshots;
 mod threads;
+
+use proptest::test_runner::Config;
+
+/// Returns how many inputs a property draws: a few usually, more if the variable `THREADSPEC_TESTS` is `all`, as in the gate.
+fn draws(usually: u32, all: u32) -> Config {
+    let is_all = std::env::var_os("THREADSPEC_TESTS").is_some_and(|which| which == "all");
+    Config::with_cases(if is_all { all } else { usually })
+}

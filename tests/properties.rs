@@ -1,6 +1,7 @@
 //! What holds of every generated thread, text and script. A failure is shrunk and its seed kept in
 //! `properties.regressions`; store what it teaches as a golden case.
 
+use crate::draws;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
@@ -13,7 +14,7 @@ use threadspec_judge::reference::Reference;
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("properties.regressions"))),
-        ..ProptestConfig::with_cases(400)
+        ..draws(100, 400)
     })]
 
     #[test]

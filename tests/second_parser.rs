@@ -1,6 +1,7 @@
 //! The strict reader's verdict against a second parser, on good documents, on bad ones, and on everything in between:
 //! more than 250,000 of them.
 
+use crate::draws;
 use proptest::prelude::*;
 use threadspec::{SerializeOptions, serialize_thread};
 use threadspec_campaign::generate::Thread;
@@ -114,7 +115,7 @@ fn pieces(most: usize) -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(50_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..draws(2_000, 50_000) })]
 
     #[test]
     fn on_documents_of_random_pieces(document in pieces(12)) {
@@ -146,7 +147,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..draws(100, 1_000) })]
 
     #[test]
     fn on_a_generated_thread_with_pieces_in_it(thread: Thread, edits in proptest::collection::vec((any::<u16>(), 0..9_usize, piece()), 0..4)) {

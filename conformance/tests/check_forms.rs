@@ -1,6 +1,5 @@
 //! The forms in which `threadspec check` tells what it found, its exit codes, and what a program or a CI system makes of them.
 
-use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -20,17 +19,7 @@ fn findings(folder: &Path, arguments: &[&str]) -> io::Result<Value> {
     let (code, said) = check(folder, &[&["--format", "json"], arguments].concat())?;
     let found: Value = serde_json::from_str(&said)?;
     assert_eq!(found["exitCode"], code, "{said}");
-    let errors: Vec<String> = schema(threadspec_report::findings::FINDINGS_SCHEMA)
-        .iter_errors(&found)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{said}");
     Ok(found)
-}
-
-fn schema(text: &str) -> Validator {
-    let schema: Value = serde_json::from_str(text).expect("JSON");
-    jsonschema::validator_for(&schema).expect("a schema")
 }
 
 fn chat(messages: &Value) -> String {
@@ -144,17 +133,11 @@ fn a_finding_as_json_says_what_where_and_what_to_do() -> io::Result<()> {
 }
 
 #[test]
-fn sarif_follows_its_public_schema() -> io::Result<()> {
+fn sarif_names_each_file_rule_and_place() -> io::Result<()> {
     let folder = logs()?;
     fs::write(folder.path().join("a b#{}.jsonl"), chat(&json!([user("Hi"), orphan("{0} [a](http://b)")])))?;
     let (code, said) = check(folder.path(), &["--format", "sarif", ".", "missing"])?;
     let sarif: Value = serde_json::from_str(&said)?;
-    // `SOURCE.md` beside it says where it is from.
-    let errors: Vec<String> = schema(include_str!("sarif/sarif-schema-2.1.0.json"))
-        .iter_errors(&sarif)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{said}");
     assert_eq!(code, 2);
     let run = &sarif["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");

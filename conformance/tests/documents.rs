@@ -28,7 +28,7 @@ fn root() -> PathBuf {
 }
 
 /// The crates by their folders, each with what it may use of the others.
-const CRATES: [(&str, &[&str]); 13] = [
+const CRATES: [(&str, &[&str]); 15] = [
     ("golden", &[]),
     (".", &[]),
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
@@ -41,7 +41,15 @@ const CRATES: [(&str, &[&str]); 13] = [
     ),
     ("conformance/probe", &["threadspec", "threadspec-apis", "threadspec-golden"]),
     ("conformance/runner", &["threadspec", "threadspec-golden", "threadspec-judge"]),
-    ("conformance/report", &["threadspec-golden", "threadspec-judge", "threadspec-logs", "threadspec-runner"]),
+    ("conformance/report", &["threadspec-golden", "threadspec-judge", "threadspec-runner"]),
+    (
+        "conformance/pages",
+        &["threadspec-golden", "threadspec-judge", "threadspec-logs", "threadspec-report", "threadspec-runner"],
+    ),
+    (
+        "conformance/cli",
+        &["threadspec", "threadspec-golden", "threadspec-judge", "threadspec-report", "threadspec-runner"],
+    ),
     (
         "fuzz/campaign",
         &[
@@ -59,10 +67,12 @@ const CRATES: [(&str, &[&str]); 13] = [
             "threadspec",
             "threadspec-apis",
             "threadspec-campaign",
+            "threadspec-cli",
             "threadspec-gateway",
             "threadspec-golden",
             "threadspec-judge",
             "threadspec-logs",
+            "threadspec-pages",
             "threadspec-probe",
             "threadspec-provider",
             "threadspec-report",
@@ -75,10 +85,12 @@ const CRATES: [(&str, &[&str]); 13] = [
             "threadspec",
             "threadspec-apis",
             "threadspec-campaign",
+            "threadspec-cli",
             "threadspec-conformance",
             "threadspec-gateway",
             "threadspec-golden",
             "threadspec-judge",
+            "threadspec-pages",
             "threadspec-provider",
             "threadspec-report",
             "threadspec-runner",

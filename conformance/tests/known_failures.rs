@@ -167,8 +167,6 @@ fn reports_know_what_is_known() -> io::Result<()> {
     );
     assert_ends(&verify(at, bug, &options)?, 0, "known failures");
     let run: Value = serde_json::from_str(&fs::read_to_string(at.join("run.json"))?)?;
-    let schema: Value = serde_json::from_str(threadspec_report::RUN_SCHEMA)?;
-    assert!(jsonschema::validator_for(&schema).is_ok_and(|validator| validator.is_valid(&run)));
     let known = run["summary"]["verdicts"]["known-failure"].as_u64().unwrap_or_default();
     assert!(known > 0 && run["summary"]["failures"] == 0 && run["exitCode"] == 0, "{}", run["summary"]);
     assert!(fs::read_to_string(at.join("run.md"))?.contains(&format!("{known} known failures")));

@@ -20,7 +20,6 @@ mod over_wire;
 mod probe;
 mod provider;
 mod readme;
-mod schema;
 #[cfg(unix)]
 mod sessions;
 #[cfg(unix)]
@@ -29,3 +28,8 @@ mod site;
 mod snapshots;
 mod speed;
 mod through;
+
+/// Whether the tests that take long do all of their work, as in the gate: the variable `THREADSPEC_TESTS` is `all`.
+fn is_thorough() -> bool {
+    std::env::var_os("THREADSPEC_TESTS").is_some_and(|which| which == "all")
+}

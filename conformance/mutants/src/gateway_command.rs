@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use threadspec::oracle::Api;
-use threadspec_conformance::Stop;
+use threadspec_cli::Stop;
 use threadspec_mutants::{GatewayServer, GatewaySettings, Planted, find};
 use threadspec_runner::Exit;
 

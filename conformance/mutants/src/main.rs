@@ -9,7 +9,7 @@ use gateway_command::ServeGateway;
 use serve_command::ServePlanted;
 use std::process::ExitCode;
 use survey_command::SurveyRun;
-use threadspec_conformance::exit_code;
+use threadspec_cli::exit_code;
 use threadspec_judge::json;
 
 /// Planted bugs, permitted readings and misbehaving processes: what measures the threadspec corpus

@@ -1,7 +1,7 @@
 //! `threadspec-mutants serve`.
 
 use std::io;
-use threadspec_conformance::Stop;
+use threadspec_cli::Stop;
 use threadspec_judge::reference::Reference;
 use threadspec_judge::text::closest;
 use threadspec_mutants::{Planted, all, find};

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use threadspec_conformance::{Stop, corpus, files, select};
+use threadspec_cli::{Stop, corpus, files, select};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::corpus::{covering, growth};
 use threadspec_mutants::{Breadth, Kind, Matrix, Selection, Survey, Trial};

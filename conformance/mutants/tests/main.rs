@@ -11,6 +11,7 @@ mod hazards;
 mod kill_matrix;
 mod readings;
 mod reports;
+mod schema;
 mod sessions;
 mod severity;
 mod together;

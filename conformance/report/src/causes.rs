@@ -82,17 +82,17 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
 }
 
 /// Failed cases by cause.
-pub(super) fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
+pub fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
     causes(&symptoms(failed, &first_mismatches(failed)))
 }
 
 /// The first difference of each case, if there is one.
-pub(super) fn first_mismatches(failed: &[&CaseRecord]) -> Vec<Vec<Mismatch>> {
+pub fn first_mismatches(failed: &[&CaseRecord]) -> Vec<Vec<Mismatch>> {
     failed.iter().map(|case| case.mismatches.iter().take(1).map(Mismatch::from).collect()).collect()
 }
 
 /// Failed cases as far as their causes are concerned.
-pub(super) fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Mismatch>]) -> Vec<Symptoms<'a>> {
+pub fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Mismatch>]) -> Vec<Symptoms<'a>> {
     let symptoms = |(case, mismatches): (&&'a CaseRecord, &'a Vec<Mismatch>)| {
         // A large case is never the clearest.
         let size = |details: &Details| if details.expand { usize::MAX } else { details.input.len() };
@@ -111,7 +111,7 @@ pub(super) fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Misma
 }
 
 /// The failed cases among these, those that hurt most first.
-pub(super) fn by_severity<'a>(
+pub fn by_severity<'a>(
     cases: impl IntoIterator<Item = &'a CaseRecord>,
     failed: fn(&CaseRecord) -> bool,
 ) -> Vec<&'a CaseRecord> {

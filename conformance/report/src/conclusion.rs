@@ -33,12 +33,12 @@ impl Conclusion {
     }
 
     /// The worst conclusion of the runs; no run is an incomplete one.
-    pub(super) fn of_all(runs: &[RunRecord]) -> Self {
+    pub fn of_all(runs: &[RunRecord]) -> Self {
         runs.iter().map(RunRecord::conclusion).max().unwrap_or(Self::Incomplete)
     }
 
     /// A sign of it, for those who read colours and shapes.
-    pub(super) fn sign(self) -> char {
+    pub fn sign(self) -> char {
         match self {
             Self::Conformant => '✓',
             Self::OutOfDate | Self::Incomplete => '!',

@@ -65,7 +65,7 @@ impl LineKind {
 
 /// The conversation of a case, with the findings of the note where they belong. Empty if it has none, if the reply has no output, or if that
 /// was cut off.
-pub(super) fn conversation(op: Op, input: &str, reply: &str, note: &str) -> Vec<ConversationLine> {
+pub fn conversation(op: Op, input: &str, reply: &str, note: &str) -> Vec<ConversationLine> {
     let Ok(Replied { ok: output }) = serde_json::from_str(reply) else { return Vec::new() };
     // The reply is that of another request where only that one is wrong.
     if note.starts_with(OF_ANOTHER) {

@@ -17,7 +17,7 @@ const SEARCHED: usize = 10_000;
 
 /// A piece of one side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum DiffPiece {
+pub enum DiffPiece {
     /// Both sides have it.
     Equal(String),
     /// The other side has something else here, or nothing.
@@ -27,7 +27,7 @@ pub(super) enum DiffPiece {
 }
 
 /// The expected and the actual text, one line each, every character visible, their differences in `⟦…⟧`.
-pub(super) fn texts(expected: &str, actual: &str) -> [String; 2] {
+pub fn texts(expected: &str, actual: &str) -> [String; 2] {
     let [expected, actual] = pieces(expected, actual);
     let side = |pieces: Vec<DiffPiece>, style| -> String {
         let shown = pieces.into_iter().map(|piece| match piece {
@@ -41,7 +41,7 @@ pub(super) fn texts(expected: &str, actual: &str) -> [String; 2] {
 }
 
 /// What was replaced by what. One replacement that is made again and again is one pair.
-pub(super) fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
+pub fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let different = |operation: &DiffOp| !matches!(operation, DiffOp::Equal { .. });
     let text = |characters: &[char]| characters.iter().collect();
@@ -56,7 +56,7 @@ pub(super) fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
 }
 
 /// The expected and the actual text in pieces, every character visible.
-pub(super) fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
+pub fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let mut sides = [Vec::new(), Vec::new()];
     let operations = operations(&old, &new, CHANCE);

@@ -7,7 +7,8 @@ use std::{error, fmt};
 pub struct Error(String);
 
 impl Error {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    /// Makes an error of its message.
+    pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 }

@@ -13,18 +13,18 @@ use threadspec_runner::RunOptions;
 #[serde(rename_all = "camelCase")]
 pub struct Judged {
     /// The cases that were judged.
-    pub(super) cases: usize,
+    pub cases: usize,
     /// All cases of the profile.
-    pub(super) of_cases: usize,
+    pub of_cases: usize,
     /// The clauses of which a case was judged.
-    pub(super) clauses: usize,
+    pub clauses: usize,
     /// All clauses of these cases.
-    pub(super) of_clauses: usize,
+    pub of_clauses: usize,
 }
 
 impl Judged {
     /// What the cases of a run, given by their ids, have judged of what fits its options in a corpus.
-    pub(super) fn of<'a>(
+    pub fn of<'a>(
         run: impl IntoIterator<Item = (&'a str, Verdict)>,
         (corpus, options): (&Corpus, &RunOptions),
     ) -> Self {
@@ -46,7 +46,7 @@ impl Judged {
     }
 
     /// Whether that is all of it.
-    pub(super) fn is_all(self) -> bool {
+    pub fn is_all(self) -> bool {
         self.cases == self.of_cases
     }
 }

@@ -11,23 +11,23 @@ const LONGEST: usize = 1000;
 
 /// One difference from the expected output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct MismatchRecord {
+pub struct MismatchRecord {
     /// Where, as a JSON Pointer; empty for the whole output.
-    pub(super) path: String,
+    pub path: String,
     /// Whether both sides are texts, to be compared character by character. If not, they are descriptions.
-    pub(super) text: bool,
+    pub text: bool,
     /// What was expected.
-    pub(super) expected: String,
+    pub expected: String,
     /// What was there.
-    pub(super) actual: String,
+    pub actual: String,
     /// What both sides are, if they are no texts; run files of earlier versions do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) kinds: Option<[SideKind; 2]>,
+    pub kinds: Option<[SideKind; 2]>,
 }
 
 impl MismatchRecord {
     /// Both sides on a line each. Long ones are shown where they differ, since two equal beginnings say nothing.
-    pub(super) fn sides(&self) -> [String; 2] {
+    pub fn sides(&self) -> [String; 2] {
         let Self { text, expected, actual, .. } = self;
         if *text || common_beginning(expected, actual) >= LONGEST {
             return diff::texts(expected, actual).map(|side| strip_str(&side).to_string());

@@ -1,12 +1,11 @@
 //! Writes reports to files.
 
+use super::Error;
 use super::record::{self, RunRecord};
-use super::{Error, badge, html, junit, markdown};
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use strum::{Display, EnumString, VariantNames};
-use threadspec_judge::corpus::Corpus;
 use threadspec_runner::files::{prepare, write};
 
 /// A form of report.
@@ -70,21 +69,21 @@ impl Target {
         prepare(&self.path)
     }
 
-    /// Writes the report of runs. The HTML page shows the corpus and the errata, too.
+    /// Writes the text of the report.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn write(&self, runs: &[RunRecord], corpus: &Corpus, errata: &str) -> io::Result<()> {
-        let is_picture = self.path.extension().is_some_and(|extension| extension == "svg");
-        let text = match self.format {
-            ReportFormat::Json => record::to_json(runs)?,
-            ReportFormat::Junit => junit::junit(runs),
-            ReportFormat::Html => html::html(runs, corpus, errata),
-            ReportFormat::Markdown => markdown::markdown(runs),
-            ReportFormat::Badge if is_picture => badge::svg(runs),
-            ReportFormat::Badge => badge::endpoint(runs),
-        };
+    pub fn write_text(&self, text: &str) -> io::Result<()> {
         write(&self.path, text.as_bytes())
+    }
+
+    /// Writes runs as the canonical run file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write_json(&self, runs: &[RunRecord]) -> io::Result<()> {
+        self.write_text(&record::to_json(runs)?)
     }
 }

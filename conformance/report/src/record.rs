@@ -26,54 +26,54 @@ pub const RUN_SCHEMA: &str = include_str!("../run.schema.json");
 #[serde(rename_all = "camelCase")]
 pub struct RunRecord {
     /// The version of the format.
-    pub(super) format: u32,
+    pub format: u32,
     /// The version of threadspec that ran.
-    pub(super) threadspec: String,
+    pub threadspec: String,
     /// When it began, in seconds since 1970.
-    pub(super) started: u64,
+    pub started: u64,
     /// How long it took, in seconds.
-    pub(super) seconds: f64,
+    pub seconds: f64,
     /// The testee's answer to `hello`; null if it gave none.
-    pub(super) testee: Value,
+    pub testee: Value,
     /// The command that started the testee; empty for the built-in reference.
-    pub(super) command: Vec<String>,
+    pub command: Vec<String>,
     /// The corpus.
-    pub(super) corpus: CorpusRecord,
+    pub corpus: CorpusRecord,
     /// How it was run.
     pub options: RunOptions,
     /// Why it ended before its last case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) stopped: Option<String>,
+    pub stopped: Option<String>,
     /// What went wrong when the testee was ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) shutdown: Vec<String>,
+    pub shutdown: Vec<String>,
     /// How many cases it answered with `unsupported`, of operations that its hello names.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub(super) declined: usize,
+    pub declined: usize,
     /// What else counts against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) against: Vec<String>,
+    pub against: Vec<String>,
     /// What is to be said about its hello; it does not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) remarks: Vec<String>,
+    pub remarks: Vec<String>,
     /// What is out of date in the file of known failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) out_of_date: Vec<String>,
+    pub out_of_date: Vec<String>,
     /// The exit code of the run.
     pub exit_code: Exit,
     /// The numbers.
     pub summary: Counts,
     /// One entry per case of the profile, in the order of the corpus.
-    pub(super) cases: Vec<CaseRecord>,
+    pub cases: Vec<CaseRecord>,
 }
 
 /// Which corpus was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CorpusRecord {
+pub struct CorpusRecord {
     /// A hash of the ids and hashes of all its cases.
-    pub(super) hash: String,
+    pub hash: String,
     /// How many cases it has.
-    pub(super) cases: usize,
+    pub cases: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -101,17 +101,17 @@ pub struct Counts {
     /// Those of them that were put to it.
     pub run: usize,
     /// Everything that counts against the testee.
-    pub(super) failures: usize,
+    pub failures: usize,
     /// Failed `should` cases that do not count.
-    pub(super) warnings: usize,
+    pub warnings: usize,
     /// Failed cases that severity C excuses.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub(super) excused: usize,
+    pub excused: usize,
     /// The cases by verdict.
-    pub(super) verdicts: BTreeMap<String, usize>,
+    pub verdicts: BTreeMap<String, usize>,
     /// What it shows of each clause, in the order of the corpus; run files of earlier versions do not say it.
     #[serde(default)]
-    pub(super) clauses: Vec<ClauseTally>,
+    pub clauses: Vec<ClauseTally>,
     /// How much of the profile was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
@@ -123,76 +123,76 @@ pub struct Counts {
 /// One case and how it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CaseRecord {
+pub struct CaseRecord {
     /// Its id.
-    pub(super) id: String,
+    pub id: String,
     /// The hash of its content, as in the manifest.
-    pub(super) hash: String,
+    pub hash: String,
     /// What the testee was asked to do.
     #[serde(with = "by_name")]
-    pub(super) op: Op,
+    pub op: Op,
     /// The features of sessions that a framework must have for it.
     #[serde(default, skip_serializing_if = "has_none")]
-    pub(super) needs: Features,
+    pub needs: Features,
     /// The clauses that it tests.
-    pub(super) clauses: Vec<String>,
+    pub clauses: Vec<String>,
     /// The clause that it is charged to, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) charged: Option<String>,
+    pub charged: Option<String>,
     /// What else it touches, if it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) touched: Vec<String>,
+    pub touched: Vec<String>,
     /// How binding it is.
     #[serde(with = "by_name")]
-    pub(super) level: Level,
+    pub level: Level,
     /// How much its failure hurts, in profile `universal`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) severity: Option<Severity>,
+    pub severity: Option<Severity>,
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
-    pub(super) profile: JudgeProfile,
+    pub profile: JudgeProfile,
     /// How it ended.
     #[serde(with = "by_name")]
-    pub(super) verdict: Verdict,
+    pub verdict: Verdict,
     /// Whether that makes the testee not conformant.
-    pub(super) counts: bool,
+    pub counts: bool,
     /// Whether the implementation documents it as its choice.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub(super) documented: bool,
+    pub documented: bool,
     /// What happened, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(super) note: String,
+    pub note: String,
     /// Where the output differs from the expected one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) mismatches: Vec<MismatchRecord>,
+    pub mismatches: Vec<MismatchRecord>,
     /// How many more there are.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub(super) more_mismatches: usize,
+    pub more_mismatches: usize,
     /// What else there is to say of a case that did not pass.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub(super) details: Option<Details>,
+    pub details: Option<Details>,
 }
 
 /// What it takes to understand a failure without the corpus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Details {
+pub struct Details {
     /// Why the case exists.
-    pub(super) why: String,
+    pub why: String,
     /// The input, as JSON text.
-    pub(super) input: String,
+    pub input: String,
     /// The expectation, as JSON text.
-    pub(super) expect: String,
+    pub expect: String,
     /// Whether both are templates, as the corpus has them.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub(super) expand: bool,
+    pub expand: bool,
     /// The reply, as JSON text; its first 64 KiB, if it is longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) actual: Option<String>,
+    pub actual: Option<String>,
     /// The rules of model APIs that the note names, each with how sure it was.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) rules: BTreeMap<String, String>,
+    pub rules: BTreeMap<String, String>,
     /// The command that repeats it alone.
-    pub(super) repeat: String,
+    pub repeat: String,
 }
 
 /// Gives the command that repeats a case.
@@ -221,13 +221,13 @@ pub struct Circumstances<'a> {
 
 impl Counts {
     /// The cases that passed, known to fail or not.
-    pub(super) fn passed(&self) -> usize {
+    pub fn passed(&self) -> usize {
         let count = |verdict: Verdict| self.verdicts.get(&verdict.to_string()).copied().unwrap_or_default();
         count(Verdict::Pass) + count(Verdict::UnexpectedPass)
     }
 
     /// What counts against the testee, without the cases that were not run.
-    pub(super) fn against(&self) -> usize {
+    pub fn against(&self) -> usize {
         self.failures - (self.applicable - self.run)
     }
 }
@@ -291,7 +291,7 @@ impl RunRecord {
     }
 
     /// Counts its cases anew.
-    pub(super) fn count(&mut self, corpus: &Corpus) {
+    pub fn count(&mut self, corpus: &Corpus) {
         let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
         for case in &self.cases {
             *verdicts.entry(case.verdict.to_string()).or_default() += 1;
@@ -316,7 +316,7 @@ impl RunRecord {
     }
 
     /// What it shows of each clause, in the order of the corpus. Run files of earlier versions do not say it, so it is counted.
-    pub(super) fn tallies(&self, corpus: &Corpus) -> Vec<ClauseTally> {
+    pub fn tallies(&self, corpus: &Corpus) -> Vec<ClauseTally> {
         ClauseTally::of(self.cases.iter().map(CaseRecord::tallied), corpus)
     }
 
@@ -332,7 +332,7 @@ impl RunRecord {
     }
 
     /// What the run leaves open: the other shards, what was not chosen, operations of which no case was run, or all of them.
-    pub(super) fn limits(&self) -> Vec<String> {
+    pub fn limits(&self) -> Vec<String> {
         let mut limits: Vec<String> = self.options.shard.iter().map(|shard| format!("shard {shard}")).collect();
         let RunOptions { filter, op, clause, .. } = &self.options;
         for (chosen, by) in [(filter, "cases"), (op, "operations"), (clause, "clauses")] {
@@ -384,7 +384,7 @@ impl RunRecord {
 /// # Errors
 ///
 /// Never in practice; `serde_json` can return errors.
-pub(super) fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
+pub fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
     let texts = runs.iter().map(RunRecord::to_json).collect::<serde_json::Result<Vec<_>>>()?;
     Ok(match texts.as_slice() {
         [one] => one.clone(),
@@ -433,13 +433,13 @@ impl CaseRecord {
     }
 
     /// The clause that it is charged to, if it failed. Run files of earlier versions do not say it.
-    pub(super) fn charged(&self) -> Option<&str> {
+    pub fn charged(&self) -> Option<&str> {
         let charged = self.charged.as_ref().or_else(|| self.clauses.first());
         charged.filter(|_| self.failed()).map(String::as_str)
     }
 
     /// What was found, in a line: about the clause that it is charged to, or else the first difference, or what happened.
-    pub(super) fn finding(&self) -> String {
+    pub fn finding(&self) -> String {
         let charged = self.charged().unwrap_or_default();
         let found = self.note.lines().find_map(|line| words::finding(line, charged));
         let first = || self.note.lines().next().filter(|line| !line.is_empty()).map(str::to_owned);
@@ -471,27 +471,27 @@ impl CaseRecord {
     }
 
     /// Whether it is a failed `must` that does not count, and is not known to fail: severity C excuses it.
-    pub(super) fn is_excused(&self) -> bool {
+    pub fn is_excused(&self) -> bool {
         self.verdict.is_news() && !self.counts && self.level == Level::Must
     }
 
     /// Its level, and its severity if it has one, in words.
-    pub(super) fn gravity(&self) -> String {
+    pub fn gravity(&self) -> String {
         words::gravity(self.level, self.severity)
     }
 
     /// Whether the testee did it right, known to fail or not.
-    pub(super) fn passed(&self) -> bool {
+    pub fn passed(&self) -> bool {
         matches!(self.verdict, Verdict::Pass | Verdict::UnexpectedPass)
     }
 
     /// Whether the testee did it wrong.
-    pub(super) fn failed(&self) -> bool {
+    pub fn failed(&self) -> bool {
         self.verdict.is_failure()
     }
 }
 
 /// What a case expects, as JSON text on one line.
-pub(super) fn expectation(case: &Case) -> String {
+pub fn expectation(case: &Case) -> String {
     json::member(case.source(), "expect").unwrap_or_default()
 }

@@ -12,25 +12,25 @@ use threadspec_judge::verdict::Verdict;
 #[serde(default)]
 pub struct ClauseTally {
     /// The clause.
-    pub(super) clause: String,
+    pub clause: String,
     /// The cases of the clause that passed.
     #[serde(skip_serializing_if = "is_none")]
-    pub(super) passed: usize,
+    pub passed: usize,
     /// The failed cases that are charged to it, without those that severity C excuses.
     #[serde(skip_serializing_if = "is_none")]
-    pub(super) failed: usize,
+    pub failed: usize,
     /// Those that severity C excuses.
     #[serde(skip_serializing_if = "is_none")]
-    pub(super) excused: usize,
+    pub excused: usize,
     /// The failed cases that touch it, and are charged to another clause.
     #[serde(skip_serializing_if = "is_none")]
-    pub(super) touched: usize,
+    pub touched: usize,
     /// The cases of the clause that are unsupported.
     #[serde(skip_serializing_if = "is_none")]
-    pub(super) unsupported: usize,
+    pub unsupported: usize,
     /// How much the worst of the failed cases hurts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) severity: Option<Severity>,
+    pub severity: Option<Severity>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -40,18 +40,22 @@ fn is_none(count: &usize) -> bool {
 
 /// A case, as far as its clauses are concerned.
 #[derive(Debug)]
-pub(super) struct Tallied<'a> {
-    pub(super) clauses: &'a [String],
-    pub(super) verdict: Verdict,
+pub struct Tallied<'a> {
+    /// The clauses of the case.
+    pub clauses: &'a [String],
+    /// How it ended.
+    pub verdict: Verdict,
     /// The clause that it is charged to, and those that it touches, if it failed.
-    pub(super) charge: Option<(&'a str, Vec<&'a str>)>,
-    pub(super) is_excused: bool,
-    pub(super) severity: Option<Severity>,
+    pub charge: Option<(&'a str, Vec<&'a str>)>,
+    /// Whether severity C excuses its failure.
+    pub is_excused: bool,
+    /// How much its failure hurts.
+    pub severity: Option<Severity>,
 }
 
 impl ClauseTally {
     /// The clauses of these cases, and those that they break, in the order of the corpus.
-    pub(super) fn of<'a>(cases: impl IntoIterator<Item = Tallied<'a>>, corpus: &Corpus) -> Vec<Self> {
+    pub fn of<'a>(cases: impl IntoIterator<Item = Tallied<'a>>, corpus: &Corpus) -> Vec<Self> {
         let mut tallies: HashMap<&str, Self> = HashMap::new();
         for Tallied { clauses, verdict, charge, is_excused, severity } in cases {
             if let Some((clause, touched)) = charge {
@@ -84,28 +88,28 @@ impl ClauseTally {
     }
 
     /// How many of the cases that were run say something of the clause.
-    pub(super) fn judged(&self) -> usize {
+    pub fn judged(&self) -> usize {
         self.passed + self.failed + self.excused
     }
 
     /// What sorts the clauses that hurt most first, and of these the ones of the most cases.
-    pub(super) fn harm(&self) -> (bool, Option<Severity>, Reverse<usize>) {
+    pub fn harm(&self) -> (bool, Option<Severity>, Reverse<usize>) {
         (self.failed == 0, self.severity, Reverse(self.failed.max(self.excused)))
     }
 }
 
 /// What runs show of their cases. A case counts once, whatever the number of runs that it is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CaseTally {
+pub struct CaseTally {
     /// The cases that passed in each run that supports them.
-    pub(super) passed: usize,
+    pub passed: usize,
     /// The cases that one run or more supports.
-    pub(super) applicable: usize,
+    pub applicable: usize,
 }
 
 impl CaseTally {
     /// The cases of these runs.
-    pub(super) fn of(runs: &[RunRecord]) -> Self {
+    pub fn of(runs: &[RunRecord]) -> Self {
         let mut passed: BTreeMap<&str, bool> = BTreeMap::new();
         for case in runs.iter().flat_map(|run| &run.cases).filter(|case| case.verdict != Verdict::Unsupported) {
             *passed.entry(&case.id).or_insert(true) &= case.passed();
@@ -114,7 +118,7 @@ impl CaseTally {
     }
 
     /// The sentence of several runs, each of which has numbers of its own; one run needs none.
-    pub(super) fn sentence(runs: &[RunRecord]) -> Option<String> {
+    pub fn sentence(runs: &[RunRecord]) -> Option<String> {
         let Self { passed, applicable } = Self::of(runs);
         let in_each = "pass in each run that they are applicable in";
         (runs.len() > 1)

@@ -9,7 +9,7 @@ use threadspec_judge::text::{cut, visible};
 use threadspec_judge::verdict::Verdict;
 
 /// The names of runs, each with its profile and its way over the wire if others have the same name.
-pub(super) fn names(runs: &[RunRecord]) -> Vec<String> {
+pub fn names(runs: &[RunRecord]) -> Vec<String> {
     let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
     let is_shared = |name: &String| names.iter().filter(|other| *other == name).count() > 1;
     let full = |(run, name): (&RunRecord, &String)| {
@@ -19,12 +19,12 @@ pub(super) fn names(runs: &[RunRecord]) -> Vec<String> {
 }
 
 /// A level, and a severity if there is one, in words.
-pub(super) fn gravity(level: Level, severity: Option<Severity>) -> String {
+pub fn gravity(level: Level, severity: Option<Severity>) -> String {
     severity.map_or_else(|| level.to_string(), |severity| format!("{level}, severity {severity}"))
 }
 
 /// Text on one line, every character visible; if it is long, the rest is only counted.
-pub(super) fn shortened(text: &str, longest: usize) -> String {
+pub fn shortened(text: &str, longest: usize) -> String {
     let text = visible(text);
     match cut(&text, longest) {
         (_, "") => text,
@@ -33,12 +33,12 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
 }
 
 /// What a line of a note finds about a clause.
-pub(super) fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
+pub fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
     line.strip_prefix(clause)?.strip_prefix(": ")
 }
 
 /// How a case ended and what was found: of a known failure without what its file says of it, which stands in front.
-pub(super) fn as_found(verdict: Verdict, note: &str) -> (Verdict, &str) {
+pub fn as_found(verdict: Verdict, note: &str) -> (Verdict, &str) {
     if verdict != Verdict::KnownFailure {
         return (verdict, note);
     }
@@ -50,14 +50,14 @@ pub(super) fn as_found(verdict: Verdict, note: &str) -> (Verdict, &str) {
 }
 
 /// The rules of model APIs that a note names, each with how sure it is.
-pub(super) fn rules_in(note: &str) -> BTreeMap<String, String> {
+pub fn rules_in(note: &str) -> BTreeMap<String, String> {
     let is_of_name = |of: char| of.is_ascii_uppercase() || of.is_ascii_digit() || of == '-';
     let names = note.split(|of| !is_of_name(of)).filter(|name| name.contains('-'));
     names.filter_map(|name| Some((name.to_owned(), how_sure(name)?))).collect()
 }
 
 /// How sure a rule is, in a line.
-pub(super) fn rule_line((rule, sure): (&String, &String)) -> String {
+pub fn rule_line((rule, sure): (&String, &String)) -> String {
     format!("{rule} is a rule of the API: {sure}")
 }
 

@@ -50,7 +50,7 @@ fn is_documented(failures: &[Symptoms<'_>], members: &[usize]) -> bool {
 }
 
 /// What to mend first of what a run found.
-pub(super) fn worst_of(run: &RunRecord) -> Option<String> {
+pub fn worst_of(run: &RunRecord) -> Option<String> {
     let failed = by_severity(&run.cases, CaseRecord::failed);
     let mismatches = first_mismatches(&failed);
     let failures = symptoms(&failed, &mismatches);
@@ -65,7 +65,7 @@ fn happened<'a>(&Symptoms { verdict, charged, note, mismatches, .. }: &Symptoms<
 }
 
 /// The same in a few words: what happened, without the place.
-pub(super) fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
+pub fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
     let failed = by_severity(runs.iter().flat_map(|run| &run.cases), CaseRecord::failed);
     let mismatches = first_mismatches(&failed);
     let failures = symptoms(&failed, &mismatches);

@@ -4,7 +4,6 @@ mod follow;
 mod inputs;
 mod stdin;
 
-use super::Stop;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use follow::{Beginnings, GrowingFile};
@@ -17,9 +16,10 @@ use stdin::Stdin;
 use strum::VariantNames;
 use threadspec::Profile;
 use threadspec::oracle::Api;
+use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
 use threadspec_logs::{CheckOptions, Finding, LogFiles, Sink};
-use threadspec_report::findings::{self, CheckRecord, CheckedFile, FindingsForm};
+use threadspec_pages::findings::{self, CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
 use threadspec_runner::{Exit, files, interrupt};
 

@@ -1,13 +1,13 @@
 //! `threadspec completions`.
 
 use super::init::Language;
-use super::{Stop, not_writable, written};
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use strum::VariantNames;
 use threadspec::oracle::Api;
+use threadspec_cli::{Stop, not_writable, written};
 use threadspec_judge::corpus::embedded;
 use threadspec_judge::protocol::{JudgeProfile, Op, Transport};
 use threadspec_report::ReportFormat;

@@ -1,11 +1,11 @@
 //! `threadspec export`.
 
-use super::{Stop, corpus, not_writable, select, written};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use threadspec_cli::{Stop, corpus, not_writable, select, written};
 use threadspec_judge::corpus::{Case, Expect, Pattern};
 use threadspec_judge::json;
 use threadspec_judge::protocol::JudgeProfile;

@@ -1,6 +1,5 @@
 //! `threadspec fuzz`.
 
-use super::{Stop, corpus, left_behind, not_writable, progress, verify};
 use crate::lint;
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -11,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io, thread};
 use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, prepare_folder, run, save_findings};
+use threadspec_cli::{Stop, corpus, left_behind, not_writable, progress, verify};
 use threadspec_judge::corpus::{Corpus, Level};
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::protocol::Op;
@@ -30,7 +30,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(60);
 #[command(args_override_self = true)]
 pub(crate) struct Fuzz {
     /// Stop after this many seconds [default: 60, unless --cases says when]
-    #[arg(long, value_name = "SECS", value_parser = crate::seconds::seconds)]
+    #[arg(long, value_name = "SECS", value_parser = threadspec_cli::seconds)]
     time: Option<Duration>,
     /// Run this many cases, or those of a range, as in `200..300`
     #[arg(long, value_name = "N", value_parser = cases)]
@@ -48,7 +48,7 @@ pub(crate) struct Fuzz {
     #[arg(long, value_name = "OP")]
     op: Vec<Op>,
     /// How long the testee may take for one reply
-    #[arg(long, value_name = "SECS", default_value = "10", value_parser = crate::seconds::seconds)]
+    #[arg(long, value_name = "SECS", default_value = "10", value_parser = threadspec_cli::seconds)]
     timeout: Duration,
     /// Write the findings as candidate cases to this folder
     #[arg(long, value_name = "DIR")]
@@ -107,7 +107,7 @@ impl Fuzz {
 
     fn fuzz(&self, corpus: &Corpus) -> Result<Exit, Stop> {
         let start = || Process::start(&self.command, self.timeout);
-        let mut testee = start().map_err(|why| verify::not_ready(&why))?;
+        let mut testee = start().map_err(|why| threadspec_cli::not_ready(&why))?;
         let hello = testee.hello().clone();
         testee.finish();
         let profile = verify::judged_by(self.profile, &hello)?;
@@ -146,7 +146,7 @@ impl Fuzz {
         let code = if interrupt::requested() {
             Exit::Interrupted
         } else if let Some(why) = &report.not_ready {
-            verify::not_ready(why).code
+            threadspec_cli::not_ready(why).code
         } else if failing == 0 && judged > 0 && report.stopped.is_none() && !says_little(&report) {
             Exit::Ok
         } else {

@@ -1,9 +1,9 @@
 //! `threadspec init`.
 
 use super::frameworks::Framework;
-use super::{Stop, not_writable};
 use std::path::{Path, PathBuf};
 use strum::{Display, EnumString, VariantNames};
+use threadspec_cli::{Stop, not_writable};
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::print;
 use threadspec_runner::{Exit, files};

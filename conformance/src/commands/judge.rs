@@ -1,12 +1,13 @@
 //! `threadspec judge`.
 
-use super::known_failures::KnownFailures;
-use super::outcome::{Finished, Reporting};
-use super::{Stop, corpus_and_errata, provider, read_file, verify};
+use super::provider;
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::PathBuf;
 use std::time::SystemTime;
+use threadspec_cli::known_failures::KnownFailures;
+use threadspec_cli::outcome::{Finished, Reporting};
+use threadspec_cli::{Stop, corpus_and_errata, read_file, verify};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request};
 use threadspec_judge::text::visible;
@@ -92,6 +93,7 @@ impl Judge {
             began,
             unwritten,
             repeat: &repeat,
+            write: threadspec_pages::write,
         })
     }
 }

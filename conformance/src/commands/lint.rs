@@ -1,9 +1,9 @@
 //! `threadspec lint`.
 
-use super::{Stop, files};
 use crate::lint::{ERRATA, fix, page_problems, problems};
 use std::env;
 use std::path::PathBuf;
+use threadspec_cli::{Stop, files};
 use threadspec_judge::corpus::{CLAUSES, SCHEMA};
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::{BAD, GOOD, print, styled};

@@ -1,9 +1,9 @@
 //! The view of conversations while they go on: a line each on a terminal, and what is found as it is found.
 
-use super::progress;
 use super::talk_verdict::about;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
+use threadspec_cli::progress;
 use threadspec_judge::text::visible;
 use threadspec_provider::{News, Talk, WireLevel};
 use threadspec_report::terminal::{BAD, WARNING, print, styled};

@@ -1,10 +1,10 @@
 //! `threadspec matrix`.
 
-use super::Stop;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
+use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
 use threadspec_runner::Exit;
 

@@ -1,8 +1,8 @@
 //! `threadspec merge`.
 
-use super::outcome::{prepare, write};
-use super::{Stop, corpus_and_errata, read_runs, target_parser};
 use std::path::PathBuf;
+use threadspec_cli::outcome::{prepare, write};
+use threadspec_cli::{Stop, corpus_and_errata, read_runs, target_parser};
 use threadspec_judge::text::visible;
 use threadspec_report::Target;
 use threadspec_report::terminal::print;
@@ -35,7 +35,7 @@ impl Merge {
         let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|error| Stop::new(Exit::Usage, visible(&error.to_string())))?;
         prepare(&self.report, [], self.runs.iter().map(PathBuf::as_path))?;
-        let unwritten = write(&self.report, &runs, (&corpus, &errata));
+        let unwritten = write(&self.report, &runs, (&corpus, &errata), threadspec_pages::write);
         for run in &runs {
             let summary = &run.summary;
             let judged = summary.judged.map(|judged| format!("; judged {judged}")).unwrap_or_default();

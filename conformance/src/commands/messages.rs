@@ -1,12 +1,13 @@
 //! `threadspec messages`.
 
-use super::{Stop, read_log};
+use super::read_log;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use threadspec::surrogates::unmark_surrogates;
 use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, wire};
+use threadspec_cli::Stop;
 use threadspec_runner::Exit;
 
 /// Print the messages that a model is shown for an event log
@@ -73,6 +74,6 @@ impl Messages {
             ContextOptions { profile: self.profile, mode: self.context_mode, instructions: &self.instructions };
         let printed = self.format.write(&build_messages(&events, &options));
         let printed = printed.map_err(|error| Stop::new(Exit::NotConformant, error.to_string()))?;
-        super::written(writeln!(io::stdout().lock(), "{printed}"))
+        threadspec_cli::written(writeln!(io::stdout().lock(), "{printed}"))
     }
 }

@@ -1,7 +1,5 @@
 //! `threadspec probe`.
 
-use super::outcome::prepare;
-use super::{Stop, not_writable, read_file, target_parser};
 use std::env;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use threadspec::oracle::Api;
 use threadspec_apis::rfc3339;
+use threadspec_cli::outcome::prepare;
+use threadspec_cli::{Stop, not_writable, read_file, target_parser};
 use threadspec_judge::text::visible;
 use threadspec_probe::{
     Allowances, ProbeConclusion, ProbeEstimate, ProbeLimits, ProbeOptions, ProbePlan, ProbeReply, ProbeReport,

@@ -1,9 +1,7 @@
 //! `threadspec provider`.
 
 use super::live::LiveView;
-use super::outcome::{prepare, write};
 use super::talk_verdict::TalkVerdict;
-use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, target_parser};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -15,6 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
+use threadspec_cli::outcome::{prepare, write};
+use threadspec_cli::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, target_parser};
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op};
 use threadspec_judge::text::visible;
 use threadspec_judge::universal::Abilities;
@@ -218,7 +218,7 @@ impl Provider {
         live.show(&news, || talks.clone());
         drop(server);
         live.close();
-        if let Some(left) = super::left_behind() {
+        if let Some(left) = threadspec_cli::left_behind() {
             print(&format!("{left}\n"));
         }
         if let Some(transcript) = &mut transcript {
@@ -289,7 +289,7 @@ impl Provider {
         print(&verdict.text(talks));
         let code = verdict.code();
         let run = verdict.run();
-        let command = super::verify::shown(&self.command);
+        let command = threadspec_cli::verify::shown(&self.command);
         let hello = Hello {
             name: command.first().map_or_else(|| "agent".to_owned(), |word| name_of(word)),
             version: String::new(),
@@ -314,11 +314,11 @@ impl Provider {
         let mut words = vec!["threadspec".to_owned(), "provider".into()];
         words.extend(self.script.iter().flat_map(|path| ["--script".to_owned(), path.display().to_string()]));
         words.extend(self.proxy.iter().flat_map(|url| ["--proxy".to_owned(), url.clone()]));
-        let repeat = |_: &CaseResult<'_>| super::verify::words(words.clone(), &command);
+        let repeat = |_: &CaseResult<'_>| threadspec_cli::verify::words(words.clone(), &command);
         let unwritten = if self.report.is_empty() {
             None
         } else {
-            write(&self.report, &[RunRecord::new(&run, about, &repeat)], (&corpus, &errata))
+            write(&self.report, &[RunRecord::new(&run, about, &repeat)], (&corpus, &errata), threadspec_pages::write)
         };
         print(&verdict.conclusion());
         unwritten.map_or(Ok(code), Err)

@@ -1,7 +1,7 @@
 //! `threadspec report`.
 
-use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_runs};
 use std::path::PathBuf;
+use threadspec_cli::{Stop, corpus_and_errata, keep_apart, not_writable, read_runs};
 use threadspec_judge::text::visible;
 use threadspec_report::{ReportFormat, Target};
 use threadspec_runner::Exit;
@@ -40,7 +40,7 @@ impl Report {
         keep_apart([&*self.output], self.runs.iter().map(PathBuf::as_path))?;
         prepare(&self.output).map_err(wrong)?;
         let target = Target { format: self.format, path: self.output.clone() };
-        target.write(&runs, &corpus, &errata).map_err(wrong)?;
+        threadspec_pages::write(&target, &runs, &corpus, &errata).map_err(wrong)?;
         Ok(Exit::Ok)
     }
 }

@@ -1,12 +1,13 @@
 //! `threadspec serialize`.
 
-use super::{Stop, at_fault, cannot_read, events_of, text_of};
+use super::events_of;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::mem;
 use std::path::PathBuf;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{EventReader, Profile, SerializeOptions, ThreadStream, write_thread};
+use threadspec_cli::{Stop, at_fault, cannot_read, text_of};
 use threadspec_runner::{Exit, files};
 
 /// Write the `<thread>` document of an event log, and not one byte more
@@ -47,7 +48,7 @@ impl Serialize {
             written
         };
         let end = if io::stdout().is_terminal() { "\n" } else { "" };
-        super::written(written.and_then(|()| out.write_all(end.as_bytes())).and_then(|()| out.flush()))
+        threadspec_cli::written(written.and_then(|()| out.write_all(end.as_bytes())).and_then(|()| out.flush()))
     }
 
     /// The outer result is about the log, the inner one about the writer.

@@ -1,8 +1,8 @@
 //! `threadspec serve`.
 
-use super::Stop;
 use crate::bugs::BUGS;
 use std::io;
+use threadspec_cli::Stop;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
 use threadspec_provider::client::{HttpModel, HttpThreadModel};

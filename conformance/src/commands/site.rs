@@ -1,14 +1,15 @@
 //! `threadspec site`.
 
-use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, read_runs};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
+use threadspec_cli::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, read_runs};
 use threadspec_judge::text::{count, visible};
+use threadspec_pages::{Documents, Site};
+use threadspec_report::RunRecord;
 use threadspec_report::terminal::{complain, print};
-use threadspec_report::{Documents, RunRecord, Site};
 use threadspec_runner::{Exit, files};
 
 /// Write the site: clauses, cases, rules, guides and results as static pages

@@ -5,11 +5,13 @@
 
 mod server;
 
-pub(crate) use server::{ModelServer, StreamPieces};
+pub(crate) use server::ModelServer;
 
+use crate::through;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use threadspec_cli::verify::{Additions, Leftovers, OverProvider, Testees};
 use threadspec_judge::protocol::{Hello, Reply, Request};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{EndedRun, Error, Stray, compose};
@@ -18,8 +20,25 @@ use threadspec_runner::{Process, Testee, Trouble};
 /// How many runs that are over are kept, to judge them again if requests come late.
 const MOST_ENDED: usize = 64;
 
-/// The testees of a run.
-pub(crate) type Testees = Vec<Box<dyn Testee + Send>>;
+/// What `verify` gets from here: testees that ask a provider, and every form of report.
+pub(crate) const ADDITIONS: Additions = Additions { testees, write: threadspec_pages::write };
+
+/// Starts the testees of a run whose model is the provider, perhaps behind a gateway. The first one is ready.
+fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Leftovers), Unready> {
+    let (testees, provider) = if asked.through.is_given() { through::testees(asked)? } else { direct(asked)? };
+    Ok((testees, Box::new(move || provider.leftovers())))
+}
+
+/// The processes of an agent that asks the provider itself.
+fn direct(asked: &OverProvider<'_>) -> Result<(Testees, Arc<ModelServer>), Unready> {
+    let provider = Arc::new(ModelServer::start(asked)?);
+    let process = Process::start_over(asked.transport, asked.command, asked.timeout)?;
+    let first = OverWire::new(process, Arc::clone(&provider));
+    let mut testees: Testees = Vec::new();
+    testees.extend((1..asked.jobs).map(|_| Box::new(first.another()) as _));
+    testees.insert(0, Box::new(first));
+    Ok((testees, provider))
+}
 
 /// A program whose model is the provider.
 #[derive(Debug)]

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use threadspec_apis::Pieces;
+use threadspec_cli::StreamPieces;
+use threadspec_cli::verify::OverProvider;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::{Endpoint, Op, Request, Transport};
+use threadspec_judge::verdict::Unready;
 use threadspec_provider::{
     EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, told,
     usual_model,
@@ -17,17 +20,6 @@ use threadspec_provider::{
 const KEY_LENGTH: usize = 24;
 /// Those that keys and marks are made of.
 const SIGNS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-
-/// How the texts of streams are divided.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, strum::Display)]
-#[strum(serialize_all = "kebab-case")]
-pub(crate) enum StreamPieces {
-    /// Into pieces of 1, 1, 2, 3, 5, 8 … characters
-    #[default]
-    Usual,
-    /// Into single characters
-    Tiny,
-}
 
 /// The provider of a command: one server, on a free port of this machine, for all its testees.
 #[derive(Debug)]
@@ -48,14 +40,16 @@ impl ModelServer {
     /// # Errors
     ///
     /// When it cannot listen.
-    pub(crate) fn start(transport: Transport, model: Option<&str>, pieces: StreamPieces) -> Result<Self, Error> {
-        let pieces = match pieces {
+    pub(crate) fn start(asked: &OverProvider<'_>) -> Result<Self, Unready> {
+        let pieces = match asked.pieces {
             StreamPieces::Usual => Pieces::Usual,
             StreamPieces::Tiny => Pieces::Tiny,
         };
+        let transport = asked.transport;
         let options = EngineOptions { pieces, ..EngineOptions::default() };
-        let model = model.unwrap_or_else(|| usual_model(transport.api)).to_owned();
-        let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), Engine::new(options))?;
+        let model = asked.model.unwrap_or_else(|| usual_model(transport.api)).to_owned();
+        let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), Engine::new(options))
+            .map_err(|error| Unready::Runner(error.to_string()))?;
         let (secret, keys, strays) = (RandomState::new(), AtomicU64::new(0), Mutex::default());
         Ok(Self { server, transport, model, secret, keys, strays })
     }

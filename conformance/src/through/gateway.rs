@@ -1,7 +1,6 @@
 //! The gateway as a program: started, waited for, and ended.
 
 use super::client::{GatewayRoute, RecordingExchange};
-use super::options::ThroughOptions;
 use super::placeholders::Placeholders;
 use crate::over_wire::ModelServer;
 use std::env;
@@ -15,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use threadspec::Message;
 use threadspec::agent::Model;
+use threadspec_cli::ThroughOptions;
 use threadspec_judge::protocol::{Endpoint, Transport};
 use threadspec_judge::text::{beginning, visible};
 use threadspec_judge::verdict::Unready;

@@ -1,0 +1,146 @@
+//! `threadspec explain`.
+
+use crate::explain_rule::rule_text;
+use crate::{Stop, corpus_and_errata, did_you_mean, explain_gateway, explain_session};
+use std::fmt::Write;
+use std::path::PathBuf;
+use strum::IntoEnumIterator;
+use threadspec_golden::{log_rules, provider_rules};
+use threadspec_judge::corpus::{Clause, Corpus};
+use threadspec_judge::text::visible;
+use threadspec_judge::verdict::Verdict;
+use threadspec_report::terminal::{STRONG, print, styled};
+use threadspec_runner::Exit;
+
+/// Explain a clause, a case, a rule of a model API, a verdict or an exit code
+#[derive(Debug, clap::Args)]
+pub struct Explain {
+    /// Use the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// A clause such as ESC-1, a case as `list` names it, a rule such as ANT-PREFILL, a verdict such as garbage, or an exit code such as 3
+    #[arg(value_name = "CLAUSE|CASE|RULE|VERDICT|EXIT-CODE")]
+    what: String,
+}
+
+impl Explain {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When the corpus is at fault or there is no such thing.
+    pub fn execute(&self) -> Result<Exit, Stop> {
+        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        let text = if let Some(clause) = corpus.clauses.iter().find(|clause| clause.id.eq_ignore_ascii_case(&self.what))
+        {
+            clause_text(clause, &corpus, &errata)
+        } else if let Some(case) = corpus.cases.iter().find(|case| case.id == self.what) {
+            threadspec_report::case(case, &corpus, &case.profiles)
+        } else if let Some(text) = rule_text(&self.what) {
+            text
+        } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
+            format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
+        } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
+            format!("exit code {}: {}\n", styled(STRONG, exit), exit_text(exit))
+        } else {
+            return Err(Stop::new(Exit::Usage, self.unknown(&corpus)));
+        };
+        print(&text);
+        Ok(Exit::Ok)
+    }
+
+    fn unknown(&self, corpus: &Corpus) -> String {
+        let clauses = corpus.clauses.iter().map(|clause| clause.id.as_str());
+        let verdicts: Vec<String> = Verdict::iter().map(|verdict| verdict.to_string()).collect();
+        let cases = corpus.cases.iter().map(|case| case.id.as_str());
+        let rules = provider_rules().iter().map(|rule| rule.id.as_str());
+        let rules = rules.chain(log_rules().iter().map(|rule| rule.id.as_str()));
+        let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules);
+        let hint = did_you_mean(&self.what, names);
+        let what = visible(&self.what);
+        format!(
+            "there is no clause, case, rule, verdict or exit code `{what}`{hint} `list` and `list --clauses` show what there is"
+        )
+    }
+}
+
+fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
+    let name = styled(STRONG, &clause.id);
+    let seen = explain_session::seen_text(clause).or_else(|| explain_gateway::seen_text(clause));
+    let mut out = seen.map(|seen| format!("{name}: {seen}")).unwrap_or_default();
+    let _ = writeln!(out, "{name} ({}; {})\n  {}", clause.level, clause.source, clause.text);
+    for entry in clause.errata() {
+        let section = errata.split("\n## ").find(|section| section.split(' ').next() == Some(entry));
+        let _ = write!(out, "\n{}\n", section.unwrap_or_default().trim_end());
+    }
+    out.push_str("\ncases:\n");
+    for case in corpus.cases.iter().filter(|case| case.clauses.contains(&clause.id)) {
+        let _ = writeln!(out, "  {}  {}", case.id, case.why);
+    }
+    out
+}
+
+fn verdict_text(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "the reply is as expected.",
+        Verdict::Fail => {
+            "the output is not the expected one. It counts against the testee; of a `should` case, and of a case of severity C \
+             (contrived) in which only its own clauses are broken, only with --strict. Look at `expected` and `actual`, at \
+             the clause, and at the case with `threadspec show`."
+        }
+        Verdict::Rejected => {
+            "a refusal where an output was expected, or the other way round, or of the wrong kind. It counts against the \
+             testee; of a `should` case only with --strict."
+        }
+        Verdict::Crash => {
+            "the testee ended before its reply. It counts against the testee, which is started afresh for the next case. The \
+             end of its stderr is shown: write the reason there."
+        }
+        Verdict::Timeout => {
+            "no reply in time (--timeout). It counts against the testee. A reply that waits in a buffer looks the same: flush \
+             stdout after each line."
+        }
+        Verdict::Garbage => {
+            "something on stdout that is not the one reply to the request: a log line, a second reply, no JSON, another id. It \
+             counts against the testee. Logs go to stderr. In a session also a `cut` where nothing is killed, other runs after a kill than were left, \
+             and files beside the storage folder."
+        }
+        Verdict::Unsupported => {
+            "the testee does not do this, and says so: the op, or a feature that a session needs, is not in its hello, or it answered `unsupported`. The case is \
+             not applicable, and shows nothing."
+        }
+        Verdict::NotRun => "the run ended before the case. It counts against the testee, since nothing was shown.",
+        Verdict::KnownFailure => {
+            "the case fails, and the file of known failures says so (--known-failures). It does not count against the testee."
+        }
+        Verdict::UnexpectedPass => {
+            "the case passes, and the file of known failures says that it fails: exit code 5. Take it out of the file, or let \
+             `verify --update-known-failures FILE` do it."
+        }
+    }
+}
+
+fn exit_text(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Ok => "conformant, or simply done: no case counts against the testee, and at least one was applicable.",
+        Exit::NotConformant => {
+            "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable. Of `check`: an error was found (with --strict: or a warning)."
+        }
+        Exit::Usage => {
+            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file that is not what it should be. Of `check`: a file cannot be read, or nothing in it was recognized."
+        }
+        Exit::Testee => {
+            "the testee could not be started, or its handshake failed. Try it by hand: paste \
+             {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer with one line, and flush."
+        }
+        Exit::Corpus => {
+            "the corpus or the harness itself is at fault, the system gives it no more files or processes (fewer --jobs need fewer), or output could not be written. `threadspec lint` says what is wrong with a corpus."
+        }
+        Exit::KnownFailures => {
+            "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."
+        }
+        Exit::Interrupted => {
+            "interrupted; the testee was ended, the summary printed and the reports written. Of `check`: what was found until then was told."
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Which cases a command is about.
+
+use crate::{Stop, did_you_mean, select};
+use threadspec::oracle::Api;
+use threadspec_judge::corpus::{Case, Corpus};
+use threadspec_judge::protocol::{Op, Transport};
+use threadspec_judge::text::visible;
+use threadspec_runner::{Exit, Shard, can_be_put};
+use wildmatch::WildMatch;
+
+/// Which cases.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CaseFilter {
+    /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) filter: Vec<String>,
+    /// Run only cases of this operation (repeatable)
+    #[arg(long, value_name = "OP")]
+    pub(crate) op: Vec<Op>,
+    /// Run only cases of a clause whose id matches (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) clause: Vec<String>,
+    /// Run one of N parts of these cases, as in 1/4; `merge` puts the reports together
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// Also run the cases that take too long for every day; one whose full id is given with --filter runs in any case
+    #[arg(long)]
+    pub(crate) thorough: bool,
+}
+
+/// The cases of a run.
+pub(crate) struct Chosen<'a> {
+    pub(crate) cases: Vec<&'a Case>,
+    /// The thorough cases that would be among them with `--thorough`.
+    pub(crate) left_out: Vec<&'a Case>,
+}
+
+impl CaseFilter {
+    /// The cases that are chosen, for a testee that asks a provider, through a gateway or not, or for one that has a scripted model.
+    pub(crate) fn of<'a>(
+        &self,
+        corpus: &'a Corpus,
+        (provider, through): (Option<Transport>, Option<Api>),
+    ) -> Result<Chosen<'a>, Stop> {
+        let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
+        for (pattern, text) in clauses.iter().zip(&self.clause) {
+            if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
+                let hint = did_you_mean(text, corpus.clauses.iter().map(|clause| &clause.id));
+                let message = format!(
+                    "the pattern `{}` matches no clause{hint} `threadspec list --clauses` shows them all",
+                    visible(text)
+                );
+                return Err(Stop::new(Exit::Usage, message));
+            }
+        }
+        let is_of = |case: &&Case| {
+            (self.op.is_empty() || self.op.contains(&case.op))
+                && (clauses.is_empty()
+                    || case.clauses.iter().any(|clause| clauses.iter().any(|pattern| pattern.matches(clause))))
+        };
+        let mut chosen = select(corpus, &self.filter)?;
+        chosen.retain(is_of);
+        if chosen.is_empty() {
+            return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
+        }
+        self.refuse_cases_of_the_wire(&chosen, (provider, through))?;
+        chosen.retain(|case| can_be_put(case, provider, through));
+        let is_for_every_day = |case: &&Case| self.thorough || !case.thorough || self.filter.contains(&case.id);
+        self.refuse_thorough_patterns(&chosen, &is_for_every_day)?;
+        chosen.retain(|case| self.shard.is_none_or(|shard| shard.has(case)));
+        let (cases, left_out) = chosen.into_iter().partition(is_for_every_day);
+        Ok(Chosen { cases, left_out })
+    }
+
+    /// Refuses a selection of which nothing is run without a provider, or without another one.
+    fn refuse_cases_of_the_wire(
+        &self,
+        chosen: &[&Case],
+        (provider, through): (Option<Transport>, Option<Api>),
+    ) -> Result<(), Stop> {
+        let why = provider.map_or_else(
+            || "; --provider API puts them to an agent over HTTP".to_owned(),
+            |transport| format!(", which are not for {transport}"),
+        );
+        let refuse = |what: String| Err(Stop::new(Exit::Usage, format!("{what}{why}")));
+        for text in &self.filter {
+            let pattern = WildMatch::new(text);
+            let mut matched = chosen.iter().filter(|case| pattern.matches(&case.id)).peekable();
+            if matched.peek().is_some() && !matched.any(|case| can_be_put(case, provider, through)) {
+                return refuse(format!("the pattern `{}` matches only cases of the wire", visible(text)));
+            }
+        }
+        if chosen.iter().any(|case| can_be_put(case, provider, through)) {
+            Ok(())
+        } else {
+            refuse("all cases that fit --op and --clause are cases of the wire".to_owned())
+        }
+    }
+
+    /// Refuses a selection of which nothing is run without `--thorough`: it would look as if it were.
+    fn refuse_thorough_patterns(
+        &self,
+        chosen: &[&Case],
+        is_for_every_day: &dyn Fn(&&Case) -> bool,
+    ) -> Result<(), Stop> {
+        let refuse = |what: String| Err(Stop::new(Exit::Usage, format!("{what}; --thorough runs them")));
+        for text in &self.filter {
+            let pattern = WildMatch::new(text);
+            let mut matched = chosen.iter().filter(|case| pattern.matches(&case.id)).peekable();
+            if matched.peek().is_some() && !matched.any(is_for_every_day) {
+                return refuse(format!("the pattern `{}` matches thorough cases only", visible(text)));
+            }
+        }
+        if chosen.iter().any(is_for_every_day) {
+            Ok(())
+        } else {
+            refuse("all cases that fit --op and --clause are thorough ones".to_owned())
+        }
+    }
+
+    /// The same as arguments.
+    pub(crate) fn arguments(&self, add: &mut impl FnMut(&str, &str)) {
+        self.filter.iter().for_each(|pattern| add("--filter", pattern));
+        self.op.iter().for_each(|op| add("--op", &op.to_string()));
+        self.clause.iter().for_each(|pattern| add("--clause", pattern));
+        if let Some(shard) = self.shard {
+            add("--shard", &shard.to_string());
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Writes runs and findings as pages and files: HTML, `JUnit`, Markdown, badges, SARIF, annotations of GitHub, and the site.
+//!
+//! The texts for a terminal and the JSON of a run are made by `threadspec-report`, so that `verify` alone can be built without templates
+//! and without the readers of logs. What a testee says is escaped for the form in which it is shown.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `badge`, `html`, `junit`, `markdown` | one form of report each |
+//! | `site` | the pages of the project's site: clauses, cases, rules, documents, results |
+//! | `templates` | the templates that some of them fill in |
+//! | [`findings`] | what was found in logs, in each of its forms |
+
+mod badge;
+pub mod findings;
+mod html;
+mod junit;
+mod markdown;
+mod site;
+mod templates;
+
+pub use site::{Documents, Site};
+
+use std::io;
+use threadspec_judge::corpus::Corpus;
+use threadspec_report::{ReportFormat, RunRecord, Target};
+
+/// Writes the report of runs. The HTML page shows the corpus and the errata, too.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write(target: &Target, runs: &[RunRecord], corpus: &Corpus, errata: &str) -> io::Result<()> {
+    let is_picture = target.path.extension().is_some_and(|extension| extension == "svg");
+    target.write_text(&match target.format {
+        ReportFormat::Json => return target.write_json(runs),
+        ReportFormat::Junit => junit::junit(runs),
+        ReportFormat::Html => html::html(runs, corpus, errata),
+        ReportFormat::Markdown => markdown::markdown(runs),
+        ReportFormat::Badge if is_picture => badge::svg(runs),
+        ReportFormat::Badge => badge::endpoint(runs),
+    })
+}

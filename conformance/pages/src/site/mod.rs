@@ -1,0 +1,164 @@
+//! The site: what the project has to say, as pages that need no server, and no script to be read.
+
+mod corpus;
+mod document;
+mod documents;
+mod links;
+mod paths;
+mod results;
+mod rules;
+mod search;
+
+pub use documents::Documents;
+
+use crate::templates;
+use links::Links;
+use minijinja::{Value, context};
+use paths::relative;
+use search::SearchEntry;
+use std::collections::BTreeMap;
+use threadspec_judge::corpus::Corpus;
+use threadspec_report::RunRecord;
+
+const STYLE: &str = concat!(include_str!("../../templates/base.css"), include_str!("../../templates/site/site.css"));
+const SCRIPT: &str = include_str!("../../templates/site/site.js");
+
+/// What a site is made of.
+#[derive(Debug)]
+pub struct Site<'a> {
+    /// The clauses and cases.
+    pub corpus: &'a Corpus,
+    /// The guides.
+    pub documents: &'a Documents,
+    /// Results: runs that belong together, by the name that their badge has.
+    pub results: &'a [(String, Vec<RunRecord>)],
+    /// The page "paste your request", if there is one.
+    pub paste: Option<&'a str>,
+    /// Where the site will stand, for links from elsewhere.
+    pub address: &'a str,
+    /// Where the source is.
+    pub repository: &'a str,
+}
+
+/// The files of a site by their paths, and what the search finds.
+struct Pages<'a> {
+    site: &'a Site<'a>,
+    links: Links<'a>,
+    files: BTreeMap<String, Vec<u8>>,
+    entries: Vec<SearchEntry>,
+}
+
+impl Site<'_> {
+    /// The files, by their paths on the site, with `/` between the parts.
+    pub fn files(&self, errata: &str) -> BTreeMap<String, Vec<u8>> {
+        let links = Links::new(self.corpus, self.documents, self.repository);
+        let mut pages = Pages { site: self, links, files: BTreeMap::new(), entries: Vec::new() };
+        corpus::clauses(&mut pages);
+        corpus::cases(&mut pages);
+        rules::rules(&mut pages);
+        results::results(&mut pages, errata);
+        pages.documents();
+        pages.index();
+        let mut files = pages.files;
+        files.insert("site.css".to_owned(), STYLE.into());
+        files.insert("site.js".to_owned(), SCRIPT.into());
+        files.insert("search.js".to_owned(), search::script(&pages.entries).into());
+        files.extend(self.paste.map(|page| ("paste.html".to_owned(), links::with_way_back(page).into())));
+        let pictures = self.documents.pictures.iter();
+        files.extend(pictures.map(|(path, picture)| (format!("docs/{path}"), picture.clone())));
+        files
+    }
+}
+
+impl Pages<'_> {
+    /// Adds a page: what a template makes of these values, under the navigation.
+    fn add(&mut self, path: &str, template: &str, title: &str, values: Value) {
+        let to = |(name, page): &(&'static str, &'static str)| context! { name => *name, address => relative(path, page), here => path == *page };
+        let text = templates::render(
+            template,
+            &context! {
+                title,
+                root => "../".repeat(path.matches('/').count()),
+                nav => self.nav().iter().map(to).collect::<Vec<_>>(),
+                repository => self.site.repository,
+                version => env!("CARGO_PKG_VERSION"),
+                ..values
+            },
+        );
+        self.files.insert(path.to_owned(), text.into());
+    }
+
+    /// The pages that every page leads to.
+    fn nav(&self) -> Vec<(&'static str, &'static str)> {
+        let documents = self.site.documents;
+        let has = |document: &str| documents.texts.contains_key(document) || documents.pages.contains_key(document);
+        let mut nav = vec![("Clauses", "clauses.html"), ("Cases", "cases.html"), ("Rules of model APIs", "rules.html")];
+        nav.extend(has(paths::ERRATA).then_some(("Errata", "errata.html")));
+        nav.extend(has(MATRIX).then_some(("Matrix", "matrix.html")));
+        nav.extend([("Results and badges", "results.html"), ("Guides", "documents.html")]);
+        nav.extend(self.site.paste.map(|_| ("Paste your request", "paste.html")));
+        nav
+    }
+
+    fn documents(&mut self) {
+        let mut rows = Vec::new();
+        for (path, text) in &self.site.documents.texts {
+            let document::Page { title, html, contents, entries } = document::page(path, text, &self.links);
+            let page = paths::page_of(path);
+            rows.push(context! { path, title => title.clone(), address => page.clone() });
+            self.entries.extend(entries);
+            let contents: Vec<Value> = contents.into_iter().map(|(text, place)| context! { text, place }).collect();
+            let source = format!("{}/blob/main/{path}", self.site.repository);
+            self.add(
+                &page,
+                "site/document.html",
+                &title,
+                context! { html => Value::from_safe_string(html), contents, source },
+            );
+        }
+        for (path, html) in &self.site.documents.pages {
+            let page = paths::page_of(path);
+            self.files.insert(page.clone(), links::with_way_back(&self.links.of_page(path, html)).into());
+            let title = html.split_once("<title>").and_then(|(_, rest)| rest.split('<').next()).unwrap_or(path);
+            self.entries.push(SearchEntry::new(page, title.to_owned()));
+        }
+        self.add("documents.html", "site/documents.html", "Guides", context! { rows });
+    }
+
+    fn index(&mut self) {
+        let corpus = self.site.corpus;
+        let rules = threadspec_golden::provider_rules().len() + threadspec_golden::log_rules().len();
+        let Documents { texts, pages, .. } = self.site.documents;
+        let pages = PLACES.iter().filter(|(path, ..)| texts.contains_key(*path) || pages.contains_key(*path));
+        let values = context! {
+            clauses => corpus.clauses.len(),
+            cases => corpus.cases.len(),
+            rules,
+            results => self.site.results.len(),
+            guides => texts.contains_key("README.md"),
+            paste => self.site.paste.is_some(),
+            pages => pages.map(|(path, name, about)| context! { name => *name, about => *about, address => paths::page_of(path) }).collect::<Vec<_>>(),
+        };
+        self.add("index.html", "site/index.html", "threadspec", values);
+    }
+}
+
+const MATRIX: &str = "conformance/adapters/frameworks/matrix.html";
+
+/// The documents that the first page names, and what they are.
+const PLACES: [(&str, &str, &str); 10] = [
+    ("README.md", "Overview", "what threadspec measures, and the first commands"),
+    (MATRIX, "Matrix", "what real agent frameworks and gateways break, clause by clause, the worst first"),
+    (
+        "conformance/adapters/frameworks/MATRIX.md",
+        "Frameworks",
+        "each with its findings in words, and what changed from version to version",
+    ),
+    ("conformance/adapters/frameworks/SESSIONS.md", "Sessions", "which frameworks lose threads between runs, and how"),
+    ("conformance/adapters/gateways/GATEWAYS.md", "Gateways", "what published gateways change between agent and model"),
+    (paths::ERRATA, "Errata", "where the sources are silent or disagree, and what was decided"),
+    ("conformance/PROTOCOL.md", "Protocol", "one page, by which a program in any language is tested"),
+    ("conformance/README.md", "The runner", "known failures, reports, recorded exchanges, shards, fuzzing"),
+    ("conformance/provider/README.md", "Over the wire", "an agent that only has a base URL, tested as it is"),
+    ("CONTRIBUTING.md", "Contributing", "where what is, and what a change needs"),
+];
