@@ -17,6 +17,10 @@ use proptest::test_runner::Config;
 
 /// Returns how many inputs a property draws: a few usually, more if the variable `THREADSPEC_TESTS` is `all`, as in the gate.
 fn draws(usually: u32, all: u32) -> Config {
-    let is_all = std::env::var_os("THREADSPEC_TESTS").is_some_and(|which| which == "all");
-    Config::with_cases(if is_all { all } else { usually })
+    Config::with_cases(if is_thorough() { all } else { usually })
+}
+
+/// Whether the tests that take long do all of their work, as in the gate.
+fn is_thorough() -> bool {
+    std::env::var_os("THREADSPEC_TESTS").is_some_and(|which| which == "all")
 }

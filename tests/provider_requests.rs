@@ -1,5 +1,6 @@
 //! No list of messages of the hardened profile, from the corpus or from the generators, breaks a rule of a model API.
 
+use crate::is_thorough;
 use proptest::strategy::ValueTree;
 use serde_json::json;
 use threadspec::oracle::{Api, provider_breaches};
@@ -74,7 +75,7 @@ fn of_the_corpus() {
 
 #[test]
 fn of_generated_threads() {
-    for thread in samples::<GoldenThread>(17).take(10_000) {
+    for thread in samples::<GoldenThread>(17).take(if is_thorough() { 10_000 } else { 1_000 }) {
         thread_accepted(&thread.current().events());
     }
 }

@@ -93,6 +93,7 @@ fn a_case_counts_once_in_all_modes_of_a_badge() -> io::Result<()> {
 }
 
 #[test]
+#[ignore = "slow: it makes every page; `.ci/run` does so"]
 fn it_says_what_the_corpus_says() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = tempfile::tempdir()?;
