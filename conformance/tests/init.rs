@@ -334,6 +334,7 @@ fn what_cannot_be_begun_is_wrong_usage() -> io::Result<()> {
         (&["init", "--framework", "langchain", "x"][..], "invalid value 'langchain'"),
         (&["init", "--framework", "agno", "node", "x"], "cannot be used with"),
         (&["init", "x"], "name a language (node, "),
+        (&["init", "perl", "x"], "no template for `perl`: write the adapter from the protocol"),
         (&["init", "ruby"], "name a folder, too, as in `threadspec init ruby my-adapter`"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(arguments).output()?;

@@ -1,6 +1,6 @@
 //! The fast forms: what the crate's root exports gives the same results as the plain forms, in less time and for threads that grow.
 //!
-//! Nobody needs this to understand the specification. `check::plain` of the fuzzing suite holds both forms equal, in property
+//! Nobody needs this to understand the specification. `laws::plain` of `threadspec-campaign` holds both forms equal, in property
 //! tests and as a libFuzzer target.
 
 mod escape;

@@ -54,7 +54,11 @@ pub(super) enum Language {
 }
 
 fn unknown_language(name: &str) -> String {
-    format!("there is no template for `{name}`; the languages are {}", Language::VARIANTS.join(", "))
+    format!(
+        "there is no template for `{name}`: write the adapter from the protocol, which is one page, \
+         {REPOSITORY}/blob/main/conformance/PROTOCOL.md; the languages with a template are {}",
+        Language::VARIANTS.join(", ")
+    )
 }
 
 /// What an adapter begins with.

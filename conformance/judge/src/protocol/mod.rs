@@ -296,6 +296,17 @@ impl Serialize for Reply {
 mod tests {
     use super::*;
 
+    /// The protocol promises it to those whose parser refuses a line.
+    #[test]
+    fn every_request_begins_with_its_id() {
+        let request = Request::new(41, Op::Session, JudgeProfile::Universal, r#"{"runs":[]}"#);
+        let again = Request { storage: Some("/tmp/s".to_owned()), from: Some(1), ..request.clone() };
+        for line in [request.line(), again.line(), Hello::request(None)] {
+            let rest = line.strip_prefix(r#"{"id":"#).expect("the id comes first");
+            assert!(["41,", "0,"].iter().any(|id| rest.starts_with(id)), "{line}");
+        }
+    }
+
     #[test]
     fn a_reply_may_hold_lone_surrogates_and_unknown_fields() {
         let reply = Reply::read(br#"{"took":3,"id":7,"ok":"a\ud83d"}"#);
