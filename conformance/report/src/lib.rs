@@ -17,7 +17,8 @@
 //! | `tally` | what it shows of each clause, and several runs of their cases |
 //! | `worst` | what to mend first, in a sentence |
 //! | `sessions` | how much of op `session` it judged, by features |
-//! | `failure`, `causes`, `diff` | one failure, failures by cause, and how two texts differ |
+//! | `failure`, `failures`, `causes`, `diff` | one failure, those of a run, failures by cause, and how two texts differ |
+//! | `screen` | how much fits on a screen |
 //! | `conversation` | a run, or the runs of a session, as who said what |
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and writing them to files |
@@ -37,6 +38,7 @@ mod conversation;
 mod diff;
 mod error;
 mod failure;
+mod failures;
 pub mod findings;
 mod html;
 mod judged;
@@ -47,6 +49,7 @@ mod mismatch;
 mod output;
 mod pages;
 mod record;
+mod screen;
 mod sessions;
 mod site;
 mod summary;
@@ -56,16 +59,18 @@ mod words;
 mod worst;
 
 pub use case::case;
-pub use causes::{Cause, Symptoms, causes};
+pub use causes::{Area, Cause, Symptoms, causes};
 pub use comparison::Comparison;
 pub use conclusion::Conclusion;
 pub use conversation::{ConversationLine, LineKind};
 pub use error::Error;
 pub use failure::Failure;
+pub use failures::{Failures, unsupported};
 pub use judged::{Judged, reasons};
 pub use merge::merge;
 pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
+pub use screen::Screen;
 pub use sessions::JudgedFeatures;
 pub use site::{Documents, Site};
 pub use summary::Summary;

@@ -92,6 +92,7 @@ impl Judge {
             began,
             unwritten,
             repeat: &repeat,
+            next: None,
         })
     }
 }

@@ -196,7 +196,31 @@ impl Verify {
             began,
             unwritten,
             repeat: &|result| self.repeat(result, &options),
+            next: self.next(&options, &hello),
         })
+    }
+
+    /// The command that shows more, once everything passes: the stricter profile, then what takes long, then generated inputs. There is none
+    /// for a part of the corpus, and none beyond the cases of the wire.
+    fn next(&self, options: &RunOptions, hello: &Hello) -> Option<String> {
+        let CaseFilter { filter, op, clause, shard, thorough } = &self.selection;
+        if !(filter.is_empty() && op.is_empty() && clause.is_empty() && shard.is_none()) {
+            return None;
+        }
+        let harder = options.profile == JudgeProfile::Literal && hello.profiles.contains(&JudgeProfile::Hardened);
+        let mut words = ["threadspec", "verify"].map(str::to_owned).to_vec();
+        if harder {
+            words.extend(["--profile", "hardened"].map(str::to_owned));
+        } else if !thorough && options.left_out > 0 {
+            words.push("--thorough".to_owned());
+            add_terms(options, &mut words);
+        } else if self.provider.is_none() && !self.command.is_empty() {
+            words = ["threadspec", "fuzz", "--profile"].map(str::to_owned).to_vec();
+            words.push(options.profile.to_string());
+        } else {
+            return None;
+        }
+        Some(self::words(words, &shown(&self.command)))
     }
 
     /// Refuses a provider without an agent, and with another profile than the one that judges agents.
