@@ -15,6 +15,8 @@ use threadspec_runner::{CaseResult, Run};
 
 /// How many further cases of a cause are named.
 const OTHERS: usize = 10;
+/// What is listed behind the first cause.
+const MORE: &str = "more cause";
 /// The other causes have at least so many rows, if there are as many.
 const CAUSES: usize = 6;
 /// The clearest case has at least so many rows.
@@ -58,9 +60,14 @@ impl<'a> Failures<'a> {
 
     /// What to mend first with its clearest case, and the other causes on a line each, within so many rows.
     pub fn within(&self, rows: usize, screen: Screen) -> String {
-        let Some(([first], others)) = self.causes.split_at_checked(1) else { return String::new() };
+        let Some((first, others)) = self.causes.split_first() else { return String::new() };
         let sentence = self.sentence(screen);
         let mut out = if sentence.is_empty() { sentence } else { sentence + "\n" };
+        // What does not count is told in short, unless it is all that there is to read.
+        if !others.is_empty() && !self.failed[first.members[0]].counts_against(self.strict) {
+            let room = rows.saturating_sub(screen.rows(&out) + 1);
+            return out + &self.list("cause", &self.causes, Some(room), screen);
+        }
         // A blank line behind the case, and one behind the list.
         let room = rows.saturating_sub(screen.rows(&out) + 1 + usize::from(!others.is_empty()));
         let reserved = if others.is_empty() { 0 } else { 1 + others.len().min(CAUSES + 1) };
@@ -75,7 +82,7 @@ impl<'a> Failures<'a> {
         let room = room.saturating_sub(screen.rows(&block));
         out += &block;
         out.push('\n');
-        out + &self.list(others, Some(room), screen)
+        out + &self.list(MORE, others, Some(room), screen)
     }
 
     /// The clearest case of so many causes in full, and the others on a line each.
@@ -96,7 +103,7 @@ impl<'a> Failures<'a> {
             }
             out.push('\n');
         }
-        with_legend(out) + &self.list(others, None, Screen::default())
+        with_legend(out) + &self.list(MORE, others, None, Screen::default())
     }
 
     /// Every failure in full, below the first cause that it has.
@@ -158,7 +165,7 @@ impl<'a> Failures<'a> {
     }
 
     /// Causes on a line each, within so many rows, with the number of those that are left.
-    fn list(&self, causes: &[Cause], rows: Option<usize>, screen: Screen) -> String {
+    fn list(&self, what: &str, causes: &[Cause], rows: Option<usize>, screen: Screen) -> String {
         if causes.is_empty() {
             return String::new();
         }
@@ -167,7 +174,7 @@ impl<'a> Failures<'a> {
             Some(rows) if causes.len() <= rows => causes.len(),
             Some(rows) => rows.saturating_sub(1),
         };
-        let mut out = format!("{}:\n", styled(STRONG, count(causes.len(), "more cause")));
+        let mut out = format!("{}:\n", styled(STRONG, count(causes.len(), what)));
         for cause in causes.iter().take(most) {
             let clearest = self.failed[cause.members[0]];
             let cases = count(cause.members.len(), "case");

@@ -297,3 +297,102 @@ fn place_of_text(clause: &'static str, original: &str, otherwise: &str) -> Strin
     }
     .to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::JudgeProfile;
+    use serde_json::{Value, json};
+
+    /// The titles of the faults of a reply, with their clauses.
+    fn titles(op: Op, input: &Value, output: impl Into<Value>) -> Vec<String> {
+        let request = Request::new(0, op, JudgeProfile::Literal, input.to_string());
+        let found = faults(&request, &Reply::Ok(output.into()));
+        found.iter().map(|fault| format!("{}: {}", fault.clause, fault.title())).collect()
+    }
+
+    fn document(lines: &[&str]) -> String {
+        let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+        format!("<thread>\n{lines}</thread>")
+    }
+
+    #[test]
+    fn each_mistake_of_a_first_adapter_is_a_fault_whatever_the_values() {
+        let events = json!([
+            {"type": "tool_call", "toolName": "f", "toolCallId": "c", "args": {"a": [null, "b"]}, "iteration": 1},
+            {"type": "tool_result", "toolCallId": "c", "result": null, "iteration": 1},
+            {"type": "error", "error": "it's \"off\"", "recoverable": true, "iteration": 1},
+            {"type": "message", "role": "user", "content": "", "id": 9, "iteration": 1},
+        ]);
+        let said = document(&[
+            r#"<event type="tool_input" id="0" iteration="1">{'a': [None, 'b']}</event>"#,
+            r#"<event type="tool_output" id="1" status="success" iteration="1">None</event>"#,
+            r#"<event type="error" id="2" iteration="1">it's "off"</event>"#,
+            r#"<event type="human" id="9" iteration="1">None</event>"#,
+        ]);
+        let found = titles(Op::Serialize, &json!({"events": events, "responsePrefix": "<go>"}), said);
+        assert_eq!(
+            found,
+            [
+                "DOC-6: the response prefix is missing",
+                "ATT-NAME: attribute `name` is missing",
+                "ESC-1: quotes are not escaped",
+                "JSON-2: values are written in the notation of another language: `{'a': [None, 'b']}`, expected `{\"a\":[null,\"b\"]}`",
+                "ATT-RECOVERABLE: attribute `recoverable` is missing",
+                "ATT-ID: attribute `id` is `9`, expected `3`",
+                "EVT-USER: an empty text is `None`, expected empty",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_an_escape_leaves_raw_or_does_twice_is_told() {
+        let of = |output: &str| titles(Op::Escape, &json!({"text": "a & b < 'c'"}), output);
+        assert_eq!(of("a & b &lt; &apos;c&apos;"), ["ESC-1: `&` is not escaped"]);
+        assert_eq!(of("a &amp; b < 'c'"), ["ESC-1: quotes are not escaped", "ESC-1: `<` and `>` are not escaped"]);
+        assert_eq!(of("a &amp; b &lt; &#39;c&#39;"), ["ESC-1: quotes are escaped in another spelling"]);
+        assert_eq!(of("a &amp;amp; b &amp;lt; &amp;apos;c&amp;apos;"), ["ESC-1: the text is escaped twice"]);
+        assert_eq!(of("a &amp; b &lt; &apos;c&apos;"), [""; 0]);
+        let looks = titles(Op::Escape, &json!({"text": "&lt;"}), "&lt;");
+        assert_eq!(looks, ["ESC-2: text that looks escaped is not escaped"]);
+    }
+
+    #[test]
+    fn an_event_that_is_gone_is_no_other_fault() {
+        let message = |content: &str| json!({"type": "message", "role": "user", "content": content, "iteration": 1});
+        let input = json!({"events": [message("a"), message("b"), message("c")]});
+        let line = |id: usize, text: &str| format!(r#"<event type="human" id="{id}" iteration="1">{text}</event>"#);
+        let gone = document(&[&line(0, "b"), &line(1, "c")]);
+        assert_eq!(titles(Op::Serialize, &input, gone), ["DOC-2: an event is missing"]);
+        let turned = document(&[&line(0, "b"), &line(1, "a"), &line(2, "c")]);
+        assert_eq!(titles(Op::Serialize, &input, turned), ["DOC-2: the events are in another order"]);
+    }
+
+    #[test]
+    fn messages_are_compared_one_by_one() {
+        let input = json!({"events": [
+            {"type": "tool_call", "toolName": "f", "toolCallId": "c", "args": {"n": 1}, "iteration": 1},
+            {"type": "tool_result", "toolCallId": "c", "result": {"n": null}, "iteration": 1},
+            {"type": "error", "error": "x", "recoverable": true, "iteration": 1},
+        ]});
+        let output = json!([
+            {"type": "ai", "content": "", "tool_calls": [{"id": "c", "name": "f", "args": 5}]},
+            {"type": "tool", "content": "{'n': None}", "tool_call_id": "c"},
+            {"type": "human", "content": "[Error]: x"},
+        ]);
+        let found = titles(Op::Messages, &input, output);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert_eq!(found[0], "MSG-CALL: `args` is a number, expected an object");
+        assert!(found[1].contains("another language") && found[2].starts_with("MSG-ERROR: `content` is "), "{found:?}");
+    }
+
+    #[test]
+    fn a_refusal_and_its_absence_are_faults() {
+        let request = |input: &str| Request::new(0, Op::Escape, JudgeProfile::Literal, input.to_owned());
+        let refusal = Reply::Reject { kind: RejectKind::InvalidInput, message: "no".into() };
+        let title = |input, reply: &Reply| faults(&request(input), reply).iter().map(Fault::title).collect::<Vec<_>>();
+        assert_eq!(title(r#"{"text":"a"}"#, &refusal), ["a valid input is refused"]);
+        assert_eq!(title(r#"{"text":5}"#, &Reply::Ok("5".into())), ["a wrong input is not refused as it should be"]);
+        assert_eq!(title(r#"{"text":5}"#, &refusal), [""; 0]);
+    }
+}
