@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use threadspec_judge::corpus::{Case, Corpus, File};
+use threadspec_judge::protocol::Hello;
 use threadspec_judge::text::{closest, visible};
 use threadspec_judge::verdict::Unready;
 use threadspec_judge::{corpus, text};
@@ -255,4 +256,11 @@ pub fn not_ready(why: &Unready) -> Stop {
         Unready::Runner(_) | Unready::Shortage(_) => Exit::Corpus,
     };
     Stop::new(code, why.to_string())
+}
+
+/// Who is tested, and by what, on one line.
+pub fn introduction(hello: &Hello, terms: impl Display) -> String {
+    let Hello { name, version, language, url, .. } = hello;
+    let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
+    visible(&format!("{name} {version} ({language}{url}), profile {terms}"))
 }

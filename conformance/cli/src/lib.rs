@@ -36,8 +36,8 @@ mod through;
 pub mod verify;
 
 pub use common::{
-    Stop, at_fault, cannot_read, corpus, corpus_and_errata, did_you_mean, exit_code, files, keep_apart, left_behind,
-    not_ready, not_writable, read_file, read_runs, select, target_parser, text_of, written,
+    Stop, at_fault, cannot_read, corpus, corpus_and_errata, did_you_mean, exit_code, files, introduction, keep_apart,
+    left_behind, not_ready, not_writable, read_file, read_runs, select, target_parser, text_of, written,
 };
 pub use diff::Diff;
 pub use explain::Explain;

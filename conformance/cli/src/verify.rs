@@ -1,6 +1,7 @@
 //! `threadspec verify`.
 
 use crate::followed::Followed;
+use crate::introduction;
 use crate::known_failures::KnownFailures;
 use crate::not_ready;
 use crate::outcome::{Finished, Reporting, WriteReport};
@@ -248,7 +249,31 @@ impl Verify {
             unwritten,
             repeat: &|result| self.repeat(result, &options),
             write: additions.write,
+            next: self.next(&options, &hello),
         })
+    }
+
+    /// The command that shows more, once everything passes: the stricter profile, then what takes long, then generated inputs. There is none
+    /// for a part of the corpus, and none beyond the cases of the wire.
+    fn next(&self, options: &RunOptions, hello: &Hello) -> Option<String> {
+        let CaseFilter { filter, op, clause, shard, thorough } = &self.selection;
+        if !(filter.is_empty() && op.is_empty() && clause.is_empty() && shard.is_none()) {
+            return None;
+        }
+        let harder = options.profile == JudgeProfile::Literal && hello.profiles.contains(&JudgeProfile::Hardened);
+        let mut words = ["threadspec", "verify"].map(str::to_owned).to_vec();
+        if harder {
+            words.extend(["--profile", "hardened"].map(str::to_owned));
+        } else if !thorough && options.left_out > 0 {
+            words.push("--thorough".to_owned());
+            add_terms(options, &mut words);
+        } else if self.provider.is_none() && !self.command.is_empty() {
+            words = ["threadspec", "fuzz", "--profile"].map(str::to_owned).to_vec();
+            words.push(options.profile.to_string());
+        } else {
+            return None;
+        }
+        Some(self::words(words, &shown(&self.command)))
     }
 
     /// Refuses a provider without an agent, and with another profile than the one that judges agents.
@@ -497,11 +522,4 @@ pub fn judged_by(asked: Option<JudgeProfile>, hello: &Hello) -> Result<JudgeProf
         // A hello without any profile fails the handshake.
         None => Ok(hello.profiles.first().copied().unwrap_or(JudgeProfile::Literal)),
     }
-}
-
-/// Who is tested, and by what, on one line.
-pub fn introduction(hello: &Hello, terms: impl Display) -> String {
-    let Hello { name, version, language, url, .. } = hello;
-    let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-    visible(&format!("{name} {version} ({language}{url}), profile {terms}"))
 }

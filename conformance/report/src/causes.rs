@@ -1,21 +1,24 @@
 //! Groups failures by cause, so that a fault that fails many cases is read once.
 //!
-//! Each failure has a set of signs: a replaced piece of text, another kind of value at some place, what was found about the clause that
-//! it is charged to. The sign that most failures share is the first cause and takes all of them; the next one is sought among the rest.
+//! Each failure has a set of signs: the faults that the judge found, or, where it told them in words, these words without their values. A
+//! fault is a cause wherever it stands, also in cases that have others, too. Of words, the sign that most failures share takes all of
+//! them, and the next one is sought among the rest.
 
 use super::record::{CaseRecord, Details};
-use super::{diff, words};
+use super::words;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::Chars;
-use threadspec_judge::corpus::{Mismatch, Severity, Side, SideKind, Sides};
+use threadspec_judge::compare::{Fault, FaultKey, FaultKind};
+use threadspec_judge::corpus::{Mismatch, Severity};
+use threadspec_judge::protocol::Op;
 use threadspec_judge::text::{beginning, visible};
 use threadspec_judge::verdict::Verdict;
 
-/// More replaced pieces than this, or longer ones, are another text altogether.
-const PIECES: usize = 6;
-const LONGEST_PIECE: usize = 24;
+/// A reply with more faults than this may owe some of them to others.
+const INDEPENDENT: usize = 4;
 const LONGEST_NOTE: usize = 120;
 /// How a note quotes a line of stderr.
 const QUOTED: &str = "  | ";
@@ -25,8 +28,29 @@ const QUOTED: &str = "  | ";
 pub struct Cause {
     /// What the failures share, in words.
     pub sign: String,
-    /// Their positions, the clearest one first.
+    /// The clause that it breaks.
+    pub clause: String,
+    /// What it is about.
+    pub area: Area,
+    /// Their positions, the clearest one first. A failure may have several causes.
     pub members: Vec<usize>,
+}
+
+/// What a cause is about. What comes later is made of what comes before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Area {
+    /// Escaped text.
+    Escape,
+    /// Documents.
+    Document,
+    /// Lists of messages.
+    Messages,
+    /// Rounds of tool calls.
+    Rounds,
+    /// The outer loop.
+    Loop,
+    /// Any agent: how much it hurts says more.
+    Agent,
 }
 
 /// One failure, as far as its cause is concerned.
@@ -34,14 +58,20 @@ pub struct Cause {
 pub struct Symptoms<'a> {
     /// How it ended.
     pub verdict: Verdict,
+    /// What was asked.
+    pub op: Op,
     /// The clause that it is charged to.
     pub charged: &'a str,
+    /// What is wrong where, as far as the judge found it.
+    pub faults: &'a [Fault],
     /// What happened, in words.
     pub note: &'a str,
     /// Where the output differs from the expected one.
     pub mismatches: &'a [Mismatch],
     /// How much there is to read: the length of the input.
     pub size: usize,
+    /// Whether it has a name and one request: it is no row of pairs, no template, and not about state.
+    pub is_ordinary: bool,
     /// Whether it makes the testee not conformant.
     pub counts: bool,
     /// Whether the implementation documents it as its choice.
@@ -50,35 +80,130 @@ pub struct Symptoms<'a> {
     pub severity: Option<Severity>,
 }
 
-/// Groups failures by cause: first those that count, then those that hurt most, and of these the ones of the most cases.
+/// What failures of one cause share.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign<'a> {
+    Fault(FaultKey<'a>),
+    Words(String),
+}
+
+/// Groups failures by cause: first those that count, then those that hurt most, then what the rest is made of, and of these the ones of
+/// the most cases.
 pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
-    let signs: Vec<BTreeSet<String>> = failures.iter().map(signs).collect();
+    let signs: Vec<BTreeSet<Sign<'_>>> = failures.iter().map(signs).collect();
     let mut left: BTreeSet<usize> = (0..failures.len()).collect();
     let mut causes = Vec::new();
+    for (sign, mut members) in of_faults(&signs) {
+        left.retain(|index| !members.contains(index));
+        sort(&mut members, failures, &signs);
+        causes.push(cause(&sign, members, failures));
+    }
     while !left.is_empty() {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for sign in left.iter().flat_map(|&index| &signs[index]) {
-            *counts.entry(sign).or_default() += 1;
-        }
+        let counts = counted(left.iter().flat_map(|&index| &signs[index]));
         // Of equally frequent signs the first in the alphabet, so that the same run reads the same.
         let most = counts.values().copied().max().unwrap_or_default();
-        let Some(sign) = counts.iter().find(|&(_, &count)| count == most).map(|(&sign, _)| sign.to_owned()) else {
+        let Some(sign) = counts.iter().find(|&(_, &count)| count == most).map(|(&sign, _)| sign.clone()) else {
             break;
         };
         let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
         left.retain(|index| !members.contains(index));
-        members.sort_by_key(|&index| {
-            let Symptoms { counts, severity, mismatches, size, .. } = failures[index];
-            (!counts, severity, signs[index].len(), mismatches.len(), size, index)
-        });
-        causes.push(Cause { sign, members });
+        sort(&mut members, failures, &signs);
+        causes.push(cause(&sign, members, failures));
     }
     // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
     causes.sort_by_key(|cause| {
-        let Symptoms { counts, severity, .. } = failures[cause.members[0]];
-        (!counts, severity)
+        let Symptoms { counts, severity, verdict, .. } = failures[cause.members[0]];
+        let is_answered = matches!(verdict, Verdict::Fail | Verdict::Rejected);
+        (!counts, severity, cause.area, is_answered, Reverse(cause.members.len()))
     });
     causes
+}
+
+/// The faults that are causes, with all failures that have them. One that stands only beside many others may follow from them.
+fn of_faults<'a>(signs: &[BTreeSet<Sign<'a>>]) -> Vec<(Sign<'a>, Vec<usize>)> {
+    let mut members: BTreeMap<&Sign<'a>, Vec<usize>> = BTreeMap::new();
+    for (index, signs) in signs.iter().enumerate() {
+        for sign in signs.iter().filter(|sign| matches!(sign, Sign::Fault(_))) {
+            members.entry(sign).or_default().push(index);
+        }
+    }
+    let is_clear = |members: &[usize]| members.iter().any(|&index| signs[index].len() <= INDEPENDENT);
+    members.retain(|_, members| is_clear(members));
+    members.into_iter().map(|(sign, members)| (sign.clone(), members)).collect()
+}
+
+fn counted<'s, 'a: 's>(signs: impl Iterator<Item = &'s Sign<'a>>) -> BTreeMap<&'s Sign<'a>, usize> {
+    let mut counts = BTreeMap::new();
+    for sign in signs {
+        *counts.entry(sign).or_default() += 1;
+    }
+    counts
+}
+
+/// Puts the clearest failure first.
+fn sort(members: &mut [usize], failures: &[Symptoms<'_>], signs: &[BTreeSet<Sign<'_>>]) {
+    members.sort_by_key(|&index| {
+        let failure = &failures[index];
+        let area = of_op(failure.op);
+        let kept = (failure.mismatches.len(), failure.size, index);
+        (!failure.counts, failure.severity, !failure.is_ordinary, area, signs[index].len(), kept)
+    });
+}
+
+/// A cause with its title, which is that of the clearest failure.
+fn cause(sign: &Sign<'_>, members: Vec<usize>, failures: &[Symptoms<'_>]) -> Cause {
+    let clearest = &failures[members[0]];
+    let fault = clearest.faults.iter().find(|fault| matches!(sign, Sign::Fault(key) if fault.key() == *key));
+    let (title, clause) = match (sign, fault) {
+        (Sign::Words(words), _) => (words.clone(), clearest.charged.to_owned()),
+        (_, Some(fault)) => (fault.title(), fault.clause.to_string()),
+        (Sign::Fault((clause, place, _)), None) => ((*place).to_owned(), (*clause).to_owned()),
+    };
+    // What all of them are about says more than the place, as in cases about state.
+    let shared = members.iter().all(|&index| failures[index].charged == clearest.charged);
+    let is_escape = fault.is_some_and(|fault| {
+        matches!(fault.kind, FaultKind::Unescaped | FaultKind::EscapedTwice | FaultKind::Respelled)
+    });
+    let area = if is_escape { Area::Escape } else { area(&clause, clearest.op) };
+    let clause = if shared && !clearest.charged.is_empty() { clearest.charged.to_owned() } else { clause };
+    Cause { sign: title, clause, area, members }
+}
+
+/// What a clause is about; of one that holds everywhere, what was asked.
+fn area(clause: &str, op: Op) -> Area {
+    match clause.split('-').next().unwrap_or_default() {
+        "ESC" => Area::Escape,
+        "DOC" | "EVT" | "ATT" | "JSON" | "STR" => Area::Document,
+        "MSG" | "CTX" | "EQ" => Area::Messages,
+        "TOOLS" => Area::Rounds,
+        "LOOP" => Area::Loop,
+        "INP" | "NAME" => of_op(op),
+        _ => Area::Agent,
+    }
+}
+
+fn of_op(op: Op) -> Area {
+    match op {
+        Op::Escape => Area::Escape,
+        Op::Serialize => Area::Document,
+        Op::Messages => Area::Messages,
+        Op::Tools => Area::Rounds,
+        Op::Loop => Area::Loop,
+        Op::Session => Area::Agent,
+    }
+}
+
+impl Area {
+    /// Why its causes are mended before others; `None` where it is no reason.
+    pub fn why_first(self) -> Option<&'static str> {
+        match self {
+            Self::Escape => Some("Escaping comes first: documents, and so messages, are made of escaped text."),
+            Self::Document => Some("Documents come before messages, rounds and the loop, which show the same events."),
+            Self::Messages => Some("Messages come before rounds and the loop, whose requests begin with them."),
+            Self::Rounds => Some("Rounds come before the loop, which is made of them."),
+            Self::Loop | Self::Agent => None,
+        }
+    }
 }
 
 /// Failed cases by cause.
@@ -94,20 +219,29 @@ pub fn first_mismatches(failed: &[&CaseRecord]) -> Vec<Vec<Mismatch>> {
 /// Failed cases as far as their causes are concerned.
 pub fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Mismatch>]) -> Vec<Symptoms<'a>> {
     let symptoms = |(case, mismatches): (&&'a CaseRecord, &'a Vec<Mismatch>)| {
-        // A large case is never the clearest.
-        let size = |details: &Details| if details.expand { usize::MAX } else { details.input.len() };
+        let is_large = |details: &Details| details.expand;
         Symptoms {
             verdict: case.verdict,
+            op: case.op,
             charged: case.charged().unwrap_or_default(),
+            faults: &case.faults,
             note: &case.note,
             mismatches,
-            size: case.details.as_ref().map_or(0, size),
+            size: case.details.as_ref().map_or(0, |details| details.input.len()),
+            is_ordinary: !is_special(&case.id) && !case.details.as_ref().is_some_and(is_large),
             counts: case.counts,
             documented: case.documented,
             severity: case.severity,
         }
     };
     failed.iter().zip(mismatches).map(symptoms).collect()
+}
+
+/// Whether the id of a case says that it is a row of pairs, or about state.
+pub fn is_special(id: &str) -> bool {
+    let mut parts = id.rsplit('/');
+    let is_row = parts.next().is_some_and(|name| name.starts_with("row-"));
+    is_row || parts.next().is_some_and(|topic| matches!(topic, "state" | "independence"))
 }
 
 /// The failed cases among these, those that hurt most first.
@@ -120,72 +254,23 @@ pub fn by_severity<'a>(
     failed
 }
 
-fn signs(Symptoms { verdict, charged, note, mismatches, .. }: &Symptoms<'_>) -> BTreeSet<String> {
+fn signs<'a>(&Symptoms { verdict, charged, faults, note, mismatches, .. }: &Symptoms<'a>) -> BTreeSet<Sign<'a>> {
     // A known failure has the cause of those that are not known.
-    let (verdict, note) = words::as_found(*verdict, note);
+    let (verdict, note) = words::as_found(verdict, note);
+    if matches!(verdict, Verdict::Fail | Verdict::Rejected) && !faults.is_empty() {
+        return faults.iter().map(|fault| Sign::Fault(fault.key())).collect();
+    }
     let name = if verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
-    let signs = match mismatches.first() {
-        // Later differences may follow from the first one.
-        Some(Mismatch { path, sides: Sides::Texts { expected, actual } }) => {
-            pieces(expected, actual).unwrap_or_else(|| vec![format!("another text{}", place(path))])
-        }
-        Some(Mismatch { path, sides: Sides::Values { expected, actual } }) => {
-            let place = place(path);
-            vec![if actual.kind == SideKind::Nothing {
-                format!("{} is missing{place}", kind(expected))
-            } else if expected.kind == SideKind::Nothing {
-                format!("{} is unexpected{place}", kind(actual))
-            } else {
-                format!("{} instead of {}{place}", kind(actual), kind(expected))
-            }]
-        }
-        None => messages(verdict, charged, note),
-    };
-    signs.into_iter().map(|sign| format!("{name}{sign}")).collect()
-}
-
-/// What was replaced by what; `None` if the pieces are too many or too long.
-fn pieces(expected: &str, actual: &str) -> Option<Vec<String>> {
-    let pairs = diff::pairs(expected, actual);
-    let short = |text: &String| text.chars().count() <= LONGEST_PIECE;
-    if pairs.is_empty() || pairs.len() > PIECES || !pairs.iter().all(|(old, new)| short(old) && short(new)) {
-        return None;
+    if let Some(mismatch) = mismatches.first() {
+        // A run file of an earlier version names no faults.
+        let title = Fault::of_mismatch(charged.to_owned(), mismatch).title();
+        return BTreeSet::from([Sign::Words(format!("{name}{title}"))]);
     }
-    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    // Reports join several spaces to one.
-    let shape = |text: &str| {
-        let is_blank = text.chars().all(char::is_whitespace);
-        if is_blank { visible(text).replace(' ', "␣") } else { visible(text) }
-    };
-    let piece = |(old, new): &(String, String)| match (shape(old), shape(new)) {
-        (old, new) if is_number(&old) && is_number(&new) => "another number in the text".to_owned(),
-        (old, new) if new.is_empty() => format!("`{old}` is missing"),
-        (old, new) if old.is_empty() => format!("`{new}` is unexpected"),
-        (old, new) => format!("`{new}` instead of `{old}`"),
-    };
-    Some(pairs.iter().map(piece).collect())
-}
-
-/// A place, whatever its positions in lists.
-fn place(path: &str) -> String {
-    if path.is_empty() {
-        return String::new();
+    let mut found = messages(verdict, charged, note);
+    if found.is_empty() {
+        found.push("it failed".to_owned());
     }
-    let parts = path.split('/').map(|part| if part.parse::<usize>().is_ok() { "*" } else { part });
-    format!(" at {}", visible(&parts.collect::<Vec<_>>().join("/")))
-}
-
-/// What one side is, in words.
-fn kind(Side { kind, shown }: &Side) -> String {
-    match kind {
-        SideKind::String => "a string".into(),
-        SideKind::Number => "a number".into(),
-        SideKind::List => "a list".into(),
-        SideKind::Including => "something that includes a list".into(),
-        SideKind::Object => "an object".into(),
-        SideKind::Typed(name) => format!("an object of type {}", beginning(&visible(name), 30)),
-        SideKind::Nothing | SideKind::Other => beginning(&visible(shown), 60),
-    }
+    found.into_iter().map(|sign| Sign::Words(format!("{name}{sign}"))).collect()
 }
 
 /// With this begins a line that shows what the line above it says.
@@ -293,34 +378,105 @@ fn skip_quotation(rest: &mut Peekable<Chars<'_>>, quote: char) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadspec_judge::corpus::Sides;
 
-    fn text(expected: &str, actual: &str) -> Vec<Mismatch> {
-        let sides = Sides::Texts { expected: expected.into(), actual: actual.into() };
-        vec![Mismatch { path: "/0/content".into(), sides }]
+    /// A failure with what it is charged to in front of its note, and these faults.
+    fn failure<'a>(verdict: Verdict, note: &'a str, faults: &'a [Fault]) -> Symptoms<'a> {
+        Symptoms {
+            verdict,
+            op: Op::Serialize,
+            // The first finding is the one that counts.
+            charged: note.split(": ").next().unwrap_or_default(),
+            faults,
+            note,
+            mismatches: &[],
+            size: note.len(),
+            is_ordinary: true,
+            // Notes of warnings say so.
+            counts: !note.starts_with("warning"),
+            documented: false,
+            severity: note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok()),
+        }
     }
 
-    fn grouped(failures: &[(Verdict, &str, Vec<Mismatch>)]) -> Vec<(String, Vec<usize>)> {
-        let shown: Vec<Symptoms<'_>> = failures
-            .iter()
-            .map(|(verdict, note, mismatches)| {
-                // Notes of warnings say so.
-                let counts = !note.starts_with("warning");
-                let severity = note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok());
-                // The first finding is the one that counts.
-                let charged = note.split(": ").next().unwrap_or_default();
-                Symptoms {
-                    verdict: *verdict,
-                    charged,
-                    note,
-                    mismatches,
-                    size: note.len(),
-                    counts,
-                    documented: false,
-                    severity,
-                }
-            })
-            .collect();
-        causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()
+    fn grouped(failures: &[Symptoms<'_>]) -> Vec<(String, Vec<usize>)> {
+        causes(failures).into_iter().map(|cause| (cause.sign, cause.members)).collect()
+    }
+
+    fn fault(clause: &'static str, place: &str, kind: FaultKind) -> Fault {
+        Fault { clause: clause.into(), place: place.to_owned(), kind, shown: None }
+    }
+
+    fn noted(notes: &[(Verdict, &str)]) -> Vec<(String, Vec<usize>)> {
+        grouped(&notes.iter().map(|&(verdict, note)| failure(verdict, note, &[])).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_fault_is_one_cause_whatever_the_value_and_beside_others() {
+        let name = || fault("ATT-NAME", "attribute `name`", FaultKind::Missing);
+        let shown = |what: &str| {
+            let sides = ["{\"a\":1}".to_owned(), what.to_owned()];
+            Fault { shown: Some(sides), ..fault("EVT-CALL", "the text", FaultKind::Foreign) }
+        };
+        let other_place = Fault { clause: "STR-1".into(), place: "a result".into(), ..shown("None") };
+        let [one, two, three] = [[name(), shown("{'a': 1}")], [name(), other_place], [shown("{'b': 2}"), name()]];
+        let quotes = [fault("ESC-1", "quotes", FaultKind::Unescaped)];
+        let in_attribute = [fault("ATT-ESCAPED", "quotes", FaultKind::Unescaped)];
+        let failures: Vec<Symptoms<'_>> = [&one[..], &two, &three, &quotes, &in_attribute, &one[..1]]
+            .map(|faults| failure(Verdict::Fail, "", faults))
+            .into();
+        let found = grouped(&failures);
+        // Escaping comes first, then what is in the most cases; the clearest case has one fault only.
+        assert_eq!(found[0], ("quotes are not escaped".to_owned(), vec![3, 4]));
+        assert_eq!(found[1], ("attribute `name` is missing".to_owned(), vec![5, 0, 1, 2]));
+        assert_eq!(found[2].1, [0, 1, 2]);
+        assert!(found[2].0.ends_with("`{'a': 1}`, expected `{\"a\":1}`"), "{}", found[2].0);
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn what_follows_from_other_faults_is_no_cause() {
+        let place = |number: usize| fault("DOC-2", &format!("place {number}"), FaultKind::Other);
+        let many: Vec<Fault> = (0..9).map(place).collect();
+        let found = grouped(&[failure(Verdict::Fail, "", &many), failure(Verdict::Fail, "", &many[..1])]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].1, [1, 0]);
+        // If nothing else is known of a failure, it is still told.
+        let found = grouped(&[failure(Verdict::Fail, "", &many)]);
+        assert_eq!(found.iter().map(|(_, members)| members.clone()).collect::<Vec<_>>(), [[0]]);
+    }
+
+    #[test]
+    fn causes_stand_in_the_order_in_which_things_are_built() {
+        let clauses = ["LOOP-EVENTS", "TOOLS-ID", "MSG-CALL", "JSON-1", "ESC-CR"];
+        let faults = clauses.map(|clause| [fault(clause, clause, FaultKind::Other)]);
+        let failures = faults.each_ref().map(|faults| failure(Verdict::Fail, "", faults));
+        let members: Vec<_> = grouped(&failures).into_iter().map(|(_, members)| members[0]).collect();
+        assert_eq!(members, [4, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn the_clearest_case_is_an_ordinary_one() {
+        let faults = [fault("ATT-NAME", "attribute `name`", FaultKind::Missing)];
+        let of = |size, is_ordinary| Symptoms { size, is_ordinary, ..failure(Verdict::Fail, "", &faults) };
+        let found = grouped(&[of(1, false), of(9, true), of(5, true)]);
+        assert_eq!(found[0].1, [2, 1, 0]);
+        for (id, special) in [
+            ("serialize/pairs/row-177-literal", true),
+            ("serialize/state/no-events-after-some", true),
+            ("serialize/names/rows", false),
+        ] {
+            assert_eq!(is_special(id), special, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_run_file_without_faults_has_causes_too() {
+        let sides = Sides::Texts { expected: "a".into(), actual: "b".into() };
+        let mismatches = [Mismatch { path: "/0/content".into(), sides }];
+        let found = grouped(&[Symptoms { mismatches: &mismatches, ..failure(Verdict::Fail, "", &[]) }]);
+        assert_eq!(found, [("`content` is `b`, expected `a`".to_owned(), vec![0])]);
+        assert_eq!(grouped(&[failure(Verdict::Fail, "", &[])]), [("it failed".to_owned(), vec![0])]);
     }
 
     #[test]
@@ -331,26 +487,9 @@ mod tests {
             )
         };
         let [one, other] = [note("one"), note("other")];
-        let found = grouped(&[(Verdict::Fail, &one, Vec::new()), (Verdict::Fail, &other, Vec::new())]);
+        let found = noted(&[(Verdict::Fail, &one), (Verdict::Fail, &other)]);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(!found[0].0.contains("curl") && found[0].1 == [0, 1], "{found:?}");
-    }
-
-    #[test]
-    fn one_replacement_is_one_cause_wherever_it_happens() {
-        let found = grouped(&[
-            (Verdict::Fail, "", text("a&apos;b", "a'b")),
-            (Verdict::Fail, "", text("x &lt; and &apos; y", "x < and ' y")),
-            (Verdict::Fail, "", text("long text &apos;", "long text '")),
-            (Verdict::Fail, "", text("&apos;x&apos;, &apos;y&apos;", "'x', 'y'")),
-            (Verdict::Fail, "", text("  a", "a")),
-            (Verdict::Fail, "", text(" b", "b")),
-            (Verdict::Fail, "", text("one", "something else that is much longer than that")),
-        ]);
-        let signs: Vec<(&str, usize)> = found.iter().map(|(sign, members)| (&**sign, members.len())).collect();
-        let others = [("`␣` is missing", 1), ("`␣␣` is missing", 1), ("another text at /*/content", 1)];
-        assert_eq!(signs[0], ("`'` instead of `&apos;`", 4));
-        assert_eq!(signs[1..], others);
     }
 
     #[test]
@@ -359,10 +498,10 @@ mod tests {
             let ended = "before its reply it ended (exit status: 1); its stderr ends with:";
             format!("{ended}\n  | {stderr}\nby itself: asked alone, it ends in the same way")
         };
-        let found = grouped(&[
-            (Verdict::Crash, &crash("Error: at\n  | TypeError: 'x' is undefined at line 17"), Vec::new()),
-            (Verdict::Crash, &crash("TypeError: 'y' is undefined at line 18"), Vec::new()),
-            (Verdict::Crash, &crash("out of memory"), Vec::new()),
+        let found = noted(&[
+            (Verdict::Crash, &crash("Error: at\n  | TypeError: 'x' is undefined at line 17")),
+            (Verdict::Crash, &crash("TypeError: 'y' is undefined at line 18")),
+            (Verdict::Crash, &crash("out of memory")),
         ]);
         let signs: Vec<(&str, &[usize])> = found.iter().map(|(sign, members)| (&**sign, &**members)).collect();
         let ended = "crash: before its reply it ended (exit status: N); its stderr ends with:";
@@ -378,11 +517,11 @@ mod tests {
     #[test]
     fn of_several_findings_those_of_the_clause_that_is_charged_are_the_cause() {
         let result = |value: &str| format!("RESULT: request 2: the result {value} became \"1\", which is no JSON text");
-        let found = grouped(&[
-            (Verdict::Fail, &result("[1, \"]\"]"), Vec::new()),
-            (Verdict::Fail, &format!("START: the system is lost\n{}", result("{\"a\": [\"\\\"\", {}]}")), Vec::new()),
-            (Verdict::Fail, "START: the system is lost", Vec::new()),
-            (Verdict::Fail, &result("{}"), Vec::new()),
+        let found = noted(&[
+            (Verdict::Fail, &result("[1, \"]\"]")),
+            (Verdict::Fail, &format!("START: the system is lost\n{}", result("{\"a\": [\"\\\"\", {}]}"))),
+            (Verdict::Fail, "START: the system is lost"),
+            (Verdict::Fail, &result("{}")),
         ]);
         assert_eq!(
             found,
@@ -403,63 +542,47 @@ mod tests {
             said("run 2, request 1, message 4", "-1.5e3", "\"-1500\""),
             said("request 2, message 3: at /a/0", "true", "false"),
         ];
-        let found = grouped(&notes.each_ref().map(|note| (Verdict::Fail, &**note, Vec::new())));
+        let found = noted(&notes.each_ref().map(|note| (Verdict::Fail, &**note)));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, "RESULT: the result … became …");
     }
 
     #[test]
     fn warnings_stand_behind_what_counts() {
-        let found = grouped(&[
-            (Verdict::Fail, "warning", text("a&apos;b", "a'b")),
-            (Verdict::Fail, "", text("a long text &apos; b", "a long text ' b")),
-            (Verdict::Rejected, "warning", Vec::new()),
-            (Verdict::Rejected, "warning", Vec::new()),
-            (Verdict::Rejected, "warning", Vec::new()),
-            (Verdict::Crash, "one", Vec::new()),
+        let found = noted(&[
+            (Verdict::Fail, "warning: one"),
+            (Verdict::Fail, "DOC-1: two"),
+            (Verdict::Rejected, "warning: three"),
+            (Verdict::Rejected, "warning: three"),
+            (Verdict::Rejected, "warning: three"),
+            (Verdict::Crash, "one"),
         ]);
         let members: Vec<_> = found.into_iter().map(|(_, members)| members).collect();
-        assert_eq!(members, [vec![1, 0], vec![5], vec![2, 3, 4]]);
+        assert_eq!(members, [vec![1], vec![5], vec![2, 3, 4], vec![0]]);
     }
 
     #[test]
     fn what_hurts_most_stands_first() {
-        let apostrophe = || text("a&apos;b", "a'b");
-        let found = grouped(&[
-            (Verdict::Fail, "severity C", text("a", "b")),
-            (Verdict::Fail, "severity C", text("c a", "c b")),
-            (Verdict::Fail, "warning, severity A", text("x", "y")),
-            (Verdict::Fail, "severity C", apostrophe()),
-            (Verdict::Fail, "severity B and long", apostrophe()),
-            (Verdict::Fail, "a long note, severity B", apostrophe()),
-            (Verdict::Fail, "severity A", text("  z", "z")),
+        let found = noted(&[
+            (Verdict::Fail, "A: text, severity C"),
+            (Verdict::Fail, "A: text, severity C"),
+            (Verdict::Fail, "warning: x, severity A"),
+            (Verdict::Fail, "B: number\nseverity C"),
+            (Verdict::Fail, "B: number\nlong, severity B"),
+            (Verdict::Fail, "B: number\nlong, long, severity B"),
+            (Verdict::Fail, "C: end, severity A"),
         ]);
         let members: Vec<_> = found.into_iter().map(|(_, members)| members).collect();
-        assert_eq!(members, [vec![4, 5, 3], vec![6], vec![0, 1], vec![2]]);
+        assert_eq!(members, [vec![6], vec![4, 5, 3], vec![0, 1], vec![2]]);
     }
 
     #[test]
-    fn what_is_missing_is_named_whatever_is_in_it() {
-        let missing = |kind: SideKind| {
-            let expected = Side { kind, shown: r#"{"content": "4", "type": "tool"}"#.into() };
-            vec![Mismatch { path: "/2".into(), sides: Sides::Values { expected, actual: Side::nothing() } }]
-        };
-        let typed = |name: &str| (Verdict::Fail, "", missing(SideKind::Typed(name.into())));
-        let found =
-            grouped(&[typed("tool"), typed("ai"), typed("tool"), (Verdict::Fail, "", missing(SideKind::Other))]);
-        let signs: Vec<(&str, &[usize])> = found.iter().map(|(sign, members)| (&**sign, &**members)).collect();
-        assert_eq!(signs[0], ("an object of type tool is missing at /*", &[0, 2][..]));
-        // A run file of an earlier version does not say what it is.
-        assert!(signs.contains(&(r#"{"content": "4", "type": "tool"} is missing at /*"#, &[3][..])), "{signs:?}");
-    }
-
-    #[test]
-    fn every_failure_is_in_exactly_one_cause() {
-        let failures: Vec<_> = (0..40_usize)
-            .map(|n| (Verdict::Fail, "", text(&"a".repeat(n % 7), &format!("{}b{}", "a".repeat(n % 5), n % 3))))
-            .collect();
+    fn every_failure_has_a_cause() {
+        let places: Vec<Fault> = (0..8).map(|n| fault("DOC-2", &format!("place {n}"), FaultKind::Other)).collect();
+        let failures: Vec<_> = (0..40_usize).map(|n| failure(Verdict::Fail, "", &places[..=n % 8])).collect();
         let mut members: Vec<usize> = grouped(&failures).into_iter().flat_map(|(_, members)| members).collect();
         members.sort_unstable();
+        members.dedup();
         assert_eq!(members, (0..40).collect::<Vec<_>>());
     }
 }

@@ -74,7 +74,7 @@ impl<'a> Comparison<'a> {
             cases.iter().map(is).collect::<Vec<_>>()
         };
         let worse: Vec<&CaseRecord> = self.regressions.iter().map(|&(_, new)| new).collect();
-        for Cause { sign, members } in causes_of(&worse) {
+        for Cause { sign, members, .. } in causes_of(&worse) {
             let title = format!("{}, {sign}", styled(BAD, "regressions"));
             let lines: Vec<_> = members.into_iter().map(|index| was(&self.regressions[index])).collect();
             section(&mut out, &title, &lines, all);

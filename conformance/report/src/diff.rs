@@ -1,6 +1,7 @@
 //! Shows how two texts differ, in a few lines whatever their length.
 
 use crate::terminal::{BAD, FAINT, GOOD, styled};
+use anstream::adapter::strip_str;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::CONTEXT;
@@ -26,9 +27,33 @@ pub enum DiffPiece {
     LeftOut(String),
 }
 
+/// How much is shown of two texts.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    /// Longer differences are cut.
+    longest: usize,
+    /// More differences are counted.
+    differences: usize,
+}
+
+const WIDEST: Extent = Extent { longest: LONGEST, differences: DIFFERENCES };
+
 /// The expected and the actual text, one line each, every character visible, their differences in `⟦…⟧`.
 pub fn texts(expected: &str, actual: &str) -> [String; 2] {
-    let [expected, actual] = pieces(expected, actual);
+    styled_sides(pieces_within(expected, actual, WIDEST))
+}
+
+/// The same within so many characters a side: around all differences, around the first ones, or around the first alone.
+pub fn texts_within(expected: &str, actual: &str, room: usize) -> [String; 2] {
+    let extent = |(differences, longest)| Extent { longest, differences };
+    let extents = [(DIFFERENCES, LONGEST), (3, 120), (2, 60), (1, 120), (1, 60), (1, 30), (1, 10)].map(extent);
+    let shown = extents.map(|extent| styled_sides(pieces_within(expected, actual, extent)));
+    let fits = |sides: &[String; 2]| sides.iter().all(|side| strip_str(side).to_string().chars().count() <= room);
+    let [.., least] = &shown;
+    shown.iter().find(|sides| fits(sides)).unwrap_or(least).clone()
+}
+
+fn styled_sides([expected, actual]: [Vec<DiffPiece>; 2]) -> [String; 2] {
     let side = |pieces: Vec<DiffPiece>, style| -> String {
         let shown = pieces.into_iter().map(|piece| match piece {
             DiffPiece::Equal(text) => text,
@@ -40,31 +65,20 @@ pub fn texts(expected: &str, actual: &str) -> [String; 2] {
     [side(expected, GOOD), side(actual, BAD)]
 }
 
-/// What was replaced by what. One replacement that is made again and again is one pair.
-pub fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
-    let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
-    let different = |operation: &DiffOp| !matches!(operation, DiffOp::Equal { .. });
-    let text = |characters: &[char]| characters.iter().collect();
-    let found = |chance| -> Vec<(String, String)> {
-        let found = operations(&old, &new, chance).into_iter().filter(different);
-        found.map(|operation| (text(&old[operation.old_range()]), text(&new[operation.new_range()]))).collect()
-    };
-    let mut apart = found(0);
-    apart.dedup();
-    // What stands between two that are the same is not shared by chance.
-    if apart.len() > 1 { found(CHANCE) } else { apart }
-}
-
 /// The expected and the actual text in pieces, every character visible.
 pub fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
+    pieces_within(expected, actual, WIDEST)
+}
+
+fn pieces_within(expected: &str, actual: &str, extent: Extent) -> [Vec<DiffPiece>; 2] {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let mut sides = [Vec::new(), Vec::new()];
-    let operations = operations(&old, &new, CHANCE);
+    let operations = operations(&old, &new);
     let last = operations.len().saturating_sub(1);
     let mut differences = 0;
     for (index, operation) in operations.iter().enumerate() {
         differences += usize::from(!matches!(operation, DiffOp::Equal { .. }));
-        if differences > DIFFERENCES {
+        if differences > extent.differences {
             let rest = operations[index..].iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
             let rest = left_out(&count(rest.count(), "more difference"));
             return sides.map(|mut side| {
@@ -78,15 +92,15 @@ pub fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
                 side.extend_from_slice(&equal);
             }
         } else {
-            sides[0].push(differing(&old[operation.old_range()]));
-            sides[1].push(differing(&new[operation.new_range()]));
+            sides[0].push(differing(&old[operation.old_range()], extent.longest));
+            sides[1].push(differing(&new[operation.new_range()], extent.longest));
         }
     }
     sides
 }
 
-/// What is equal and what differs. Differences with no more than `chance` equal characters between them are one.
-fn operations(old: &[char], new: &[char], chance: usize) -> Vec<DiffOp> {
+/// What is equal and what differs. Differences with only a few equal characters between them are one.
+fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
     let deadline = Instant::now() + Duration::from_millis(200);
     let shorter = old.len().min(new.len());
     let start = old.iter().zip(new).take_while(|(one, other)| one == other).count();
@@ -95,11 +109,7 @@ fn operations(old: &[char], new: &[char], chance: usize) -> Vec<DiffOp> {
     let mut operations = vec![DiffOp::Equal { old_index: 0, new_index: 0, len: start }];
     if old_end + new_end - 2 * start <= SEARCHED {
         let (old, new) = (&old[start..old_end], &new[start..new_end]);
-        operations.extend(joined(
-            capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline)),
-            start,
-            chance,
-        ));
+        operations.extend(joined(capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline)), start));
     } else {
         operations.push(DiffOp::Replace {
             old_index: start,
@@ -114,13 +124,13 @@ fn operations(old: &[char], new: &[char], chance: usize) -> Vec<DiffOp> {
 }
 
 /// Shifts operations to their place in the texts, and joins differences with only a few equal characters between them.
-fn joined(found: Vec<DiffOp>, shift: usize, chance: usize) -> Vec<DiffOp> {
+fn joined(found: Vec<DiffOp>, shift: usize) -> Vec<DiffOp> {
     let mut operations: Vec<DiffOp> = Vec::new();
     let last = found.len().saturating_sub(1);
     for (index, operation) in found.into_iter().enumerate() {
         let (old, new) = (operation.old_range(), operation.new_range());
         let inner = index > 0 && index < last;
-        let keep = matches!(operation, DiffOp::Equal { .. }) && !(inner && old.len() <= chance);
+        let keep = matches!(operation, DiffOp::Equal { .. }) && !(inner && old.len() <= CHANCE);
         if keep {
             operations.push(DiffOp::Equal {
                 old_index: old.start + shift,
@@ -165,18 +175,19 @@ fn equal(text: &[char], first: bool, last: bool) -> Vec<DiffPiece> {
     ]
 }
 
-fn differing(text: &[char]) -> DiffPiece {
-    if text.len() <= LONGEST {
+fn differing(text: &[char], longest: usize) -> DiffPiece {
+    if text.len() <= longest {
         return DiffPiece::Different(show(text));
     }
-    let half = LONGEST / 2;
-    let hidden = left_out(&format!("{} more", text.len() - LONGEST));
+    let half = longest / 2;
+    let hidden = left_out(&format!("{} more", text.len() - 2 * half));
     DiffPiece::Different(format!("{}{hidden}{}", show(&text[..half]), show(&text[text.len() - half..])))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::texts;
+    use super::{texts, texts_within};
+    use anstream::adapter::strip_str;
 
     fn plain(expected: &str, actual: &str) -> [String; 2] {
         texts(expected, actual).map(|side| anstream::adapter::strip_str(&side).to_string())
@@ -197,6 +208,18 @@ mod tests {
         for side in plain(&one, &other) {
             assert!(side.chars().count() < 500, "{side}");
         }
+    }
+
+    #[test]
+    fn a_difference_is_shown_in_little_room() {
+        let long = |c: char| format!("{}{c}{}", "x".repeat(5000), "y".repeat(5000));
+        for room in [60, 100, 200] {
+            let sides = texts_within(&long('a'), &long('b'), room).map(|side| strip_str(&side).to_string());
+            assert!(sides[0].contains("⟦a⟧") && sides[1].contains("⟦b⟧"), "{sides:?}");
+        }
+        let many = |c: &str| format!("{c}{}", "0123456789".repeat(10)).repeat(20);
+        let sides = texts_within(&many("<"), &many("&lt;"), 200).map(|side| strip_str(&side).to_string());
+        assert!(sides.iter().all(|side| side.chars().count() <= 200) && sides[1].contains("⟦&lt;⟧"), "{sides:?}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::conversation::{ConversationLine, LineKind, conversation};
 use super::diff;
+use super::screen::Screen;
 use super::words::{self, gravity};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
-use std::fmt::Write;
 use threadspec_judge::corpus::{Clause, Corpus, Level, Mismatch, Severity, Sides, lay_out};
 use threadspec_judge::text::{common_beginning, count, visible};
 use threadspec_judge::verdict::Verdict;
@@ -14,6 +14,16 @@ use threadspec_runner::CaseResult;
 const MISMATCHES: usize = 8;
 /// Values are shown up to this length.
 const LONGEST_VALUE: usize = 600;
+
+/// Each side of a difference, and a line that is cut, has so many rows of a screen.
+const SIDE_ROWS: usize = 3;
+/// How a note quotes a line of stderr.
+const QUOTED: &str = "  | ";
+
+/// How soon a line is left out where there is little room: the larger, the sooner.
+type Rank = u8;
+/// Lines of this rank stay.
+const KEPT: Rank = 1;
 
 /// What is reported of one failure.
 #[derive(Clone, Debug)]
@@ -95,42 +105,86 @@ impl<'a> Failure<'a> {
 
     /// Everything: verdict, clauses, reason, what differs, and the command that repeats it.
     pub fn text(&self) -> String {
-        let mut out = self.headline();
-        self.clauses.iter().for_each(|clause| out.push_str(&clause_line(clause)));
-        if !self.touched.is_empty() {
-            let _ = writeln!(out, "  touched: {}", self.touched.join(", "));
+        self.lines(LONGEST_VALUE).into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// As much of it as so many rows of a screen hold. What differs, and the last words of a program, are kept longest.
+    pub fn within(&self, rows: usize, screen: Screen) -> String {
+        let mut lines = self.lines(screen.room(SIDE_ROWS));
+        let taken = |lines: &[(Rank, String)]| lines.iter().map(|(_, line)| screen.rows(line)).sum::<usize>();
+        let all = lines.len();
+        while taken(&lines) + usize::from(lines.len() < all) > rows {
+            let Some(rank) = lines.iter().map(|(rank, _)| *rank).max().filter(|rank| *rank > KEPT) else { break };
+            let last = lines.iter().rposition(|(of, _)| *of == rank);
+            last.map(|at| lines.remove(at));
         }
-        let _ = writeln!(out, "  why: {}", visible(&self.why));
-        out.push_str(&severity_line(self.severity, &self.evidence));
-        for line in self.note.lines() {
+        if taken(&lines) + usize::from(lines.len() < all) > rows {
+            for (_, line) in &mut lines {
+                *line = screen.cut(line, SIDE_ROWS);
+            }
+        }
+        // The command that repeats it is the last line.
+        while taken(&lines) + usize::from(lines.len() < all) > rows && lines.len() > 2 {
+            lines.remove(lines.len() - 2);
+        }
+        if lines.len() < all {
+            let left_out = count(all - lines.len(), "line");
+            let mark =
+                format!("  {}\n", styled(FAINT, format!("… {left_out} of this case left out; --all shows them")));
+            lines.insert(lines.len() - 1, (KEPT, mark));
+        }
+        lines.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Its lines, each with how soon it is left out. Both sides of a difference have this room.
+    fn lines(&self, room: usize) -> Vec<(Rank, String)> {
+        let mut lines: Vec<(Rank, String)> = vec![(KEPT, self.headline())];
+        lines.extend(self.clauses.iter().map(|clause| (KEPT, clause_line(clause))));
+        if !self.touched.is_empty() {
+            lines.push((9, format!("  touched: {}\n", self.touched.join(", "))));
+        }
+        lines.push((5, format!("  why: {}\n", visible(&self.why))));
+        let severity = severity_line(self.severity, &self.evidence);
+        lines.extend((!severity.is_empty()).then_some((6, severity)));
+        let note: Vec<&str> = self.note.lines().collect();
+        let is_quoted = |at: usize| note.get(at).is_some_and(|line| line.starts_with(QUOTED));
+        for (at, line) in note.iter().enumerate() {
             // A command is there to be copied.
             let is_command = line.trim_start().starts_with("curl ");
-            let _ = writeln!(out, "  {}", if is_command { visible(line) } else { shortened(line) });
+            let is_last_word = is_quoted(at) && !is_quoted(at + 1);
+            let rank = if at == 0 || is_last_word { KEPT } else { 4 };
+            lines.push((rank, format!("  {}\n", if is_command { visible(line) } else { shortened(line) })));
         }
-        for rule in &words::rules_in(&self.note) {
-            let _ = writeln!(out, "  {}", words::rule_line(rule));
+        lines.extend(words::rules_in(&self.note).iter().map(|rule| (7, format!("  {}\n", words::rule_line(rule)))));
+        for (number, mismatch) in self.mismatches.iter().take(MISMATCHES).enumerate() {
+            let rank = if number == 0 { KEPT } else { 5 };
+            lines.extend(difference(mismatch, room).into_iter().map(|line| (rank, line)));
         }
-        for mismatch in self.mismatches.iter().take(MISMATCHES) {
-            out.push_str(&difference(mismatch));
-        }
-        for ConversationLine { kind, text } in &self.conversation {
+        let findings: Vec<usize> = (0..self.conversation.len()).filter(|&at| self.is_finding(at)).collect();
+        for (at, ConversationLine { kind, text }) in self.conversation.iter().enumerate() {
             let style = match kind {
                 LineKind::Run => STRONG,
                 LineKind::Finding => BAD,
                 LineKind::Event | LineKind::Message => anstyle::Style::new(),
             };
-            let _ = writeln!(out, "{:indent$}{}", "", styled(style, text), indent = kind.indent());
+            // What stands near a finding explains it.
+            let distance = findings.iter().map(|finding| finding.abs_diff(at)).min().unwrap_or(at);
+            let rank = Rank::try_from(distance).map_or(8, |distance| (KEPT + distance).min(8));
+            let line = styled(style, text);
+            lines.push((rank, format!("{:indent$}{line}\n", "", indent = kind.indent())));
         }
         let more = self.more + self.mismatches.len().saturating_sub(MISMATCHES);
-        if more > 0 {
-            let _ = writeln!(out, "  … and {}", count(more, "more difference"));
-        }
-        let _ = writeln!(out, "  {} {}", styled(FAINT, "repeat:"), visible(&self.repeat));
+        lines.extend((more > 0).then(|| (2, format!("  … and {}\n", count(more, "more difference")))));
+        lines.push((KEPT, format!("  {} {}\n", styled(FAINT, "repeat:"), visible(&self.repeat))));
         if let Some(input) = &self.input {
-            let lines: Vec<String> = lay_out(input, 1).lines().map(|line| format!("    {}\n", visible(line))).collect();
-            let _ = write!(out, "  the smallest input that shows it:\n{}", lines.concat());
+            lines.push((KEPT, "  the smallest input that shows it:\n".to_owned()));
+            lines.extend(lay_out(input, 1).lines().map(|line| (KEPT, format!("    {}\n", visible(line)))));
         }
-        out
+        lines
+    }
+
+    fn is_finding(&self, at: usize) -> bool {
+        self.conversation[at].kind == LineKind::Finding
     }
 }
 
@@ -156,23 +210,21 @@ pub(super) fn severity_line(severity: Option<Severity>, evidence: &[String]) -> 
     format!("  severity {severity}, {}{shown}\n", severity.meaning())
 }
 
-fn difference(mismatch: &Mismatch) -> String {
-    let mut out = String::new();
-    if !mismatch.path.is_empty() {
-        let _ = writeln!(out, "  at {}", visible(&mismatch.path));
-    }
+fn difference(mismatch: &Mismatch, room: usize) -> Vec<String> {
+    let place = (!mismatch.path.is_empty()).then(|| format!("  at {}\n", visible(&mismatch.path)));
     let [expected, actual] = match &mismatch.sides {
+        Sides::Texts { expected, actual } if room < LONGEST_VALUE => diff::texts_within(expected, actual, room),
         Sides::Texts { expected, actual } => diff::texts(expected, actual),
         // Two equal beginnings say nothing.
-        Sides::Values { expected, actual } if common_beginning(&expected.shown, &actual.shown) >= LONGEST_VALUE => {
-            diff::texts(&expected.shown, &actual.shown)
+        Sides::Values { expected, actual } if common_beginning(&expected.shown, &actual.shown) >= room / 2 => {
+            diff::texts_within(&expected.shown, &actual.shown, room)
         }
         Sides::Values { expected, actual } => {
-            [styled(GOOD, shortened(&expected.shown)), styled(BAD, shortened(&actual.shown))]
+            let shown = |text: &str| words::shortened(text, room);
+            [styled(GOOD, shown(&expected.shown)), styled(BAD, shown(&actual.shown))]
         }
     };
-    let _ = writeln!(out, "    expected  {expected}\n    actual    {actual}");
-    out
+    place.into_iter().chain([format!("    expected  {expected}\n"), format!("    actual    {actual}\n")]).collect()
 }
 
 fn shortened(text: &str) -> String {

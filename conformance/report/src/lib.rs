@@ -16,7 +16,8 @@
 //! | [`tally`] | what it shows of each clause, and several runs of their cases |
 //! | [`worst`](mod@worst) | what to mend first, in a sentence |
 //! | `sessions` | how much of op `session` it judged, by features |
-//! | `failure`, [`causes`](mod@causes), [`diff`] | one failure, failures by cause, and how two texts differ |
+//! | `failure`, `failures`, [`causes`](mod@causes), [`diff`] | one failure, those of a run, failures by cause, and how two texts differ |
+//! | `screen` | how much fits on a screen |
 //! | [`conversation`](mod@conversation) | a run, or the runs of a session, as who said what |
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and where they are written |
@@ -31,11 +32,13 @@ pub mod conversation;
 pub mod diff;
 mod error;
 mod failure;
+mod failures;
 mod judged;
 mod merge;
 pub mod mismatch;
 mod output;
 pub mod record;
+mod screen;
 mod sessions;
 mod summary;
 pub mod tally;
@@ -44,16 +47,18 @@ pub mod words;
 pub mod worst;
 
 pub use case::case;
-pub use causes::{Cause, Symptoms, causes};
+pub use causes::{Area, Cause, Symptoms, causes};
 pub use comparison::Comparison;
 pub use conclusion::Conclusion;
 pub use conversation::{ConversationLine, LineKind};
 pub use error::Error;
 pub use failure::Failure;
+pub use failures::{Failures, unsupported};
 pub use judged::{Judged, reasons};
 pub use merge::merge;
 pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
+pub use screen::Screen;
 pub use sessions::JudgedFeatures;
 pub use summary::Summary;
 pub use tally::ClauseTally;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
+use threadspec_judge::compare::Fault;
 use threadspec_judge::corpus::{Case, Corpus, Level, Severity};
 use threadspec_judge::json;
 use threadspec_judge::protocol::{Features, Hello, JudgeProfile, Op};
@@ -159,6 +160,9 @@ pub struct CaseRecord {
     /// Whether the implementation documents it as its choice.
     #[serde(default, skip_serializing_if = "is_false")]
     pub documented: bool,
+    /// What is wrong where, whatever the values are; run files of earlier versions do not say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     /// What happened, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -412,6 +416,7 @@ impl CaseRecord {
             verdict: judgement.verdict,
             counts: result.counts_against(options.strict),
             documented: judgement.documented,
+            faults: judgement.faults.clone(),
             note: judgement.note.clone(),
             mismatches: judgement.mismatches.iter().map(MismatchRecord::from).collect(),
             more_mismatches: judgement.more,

@@ -1,7 +1,7 @@
 //! The summary of a run: the numbers, and the conclusion.
 
 use super::tally::{ClauseTally, Tallied};
-use super::{Conclusion, Judged, JudgedFeatures};
+use super::{Conclusion, Judged, JudgedFeatures, Screen};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -156,6 +156,24 @@ impl Summary {
         }
         let _ = writeln!(out, "{}", self.conclusion(conclusion, code));
         out
+    }
+
+    /// The same within so many rows of a screen: its first lines and the last one, and how many are left out between them.
+    pub fn within(rows: usize, screen: Screen, text: &str) -> String {
+        let mut lines: Vec<String> = text.lines().map(|line| format!("{line}\n")).collect();
+        let taken = |lines: &[String]| lines.iter().map(|line| screen.rows(line)).sum::<usize>();
+        if taken(&lines) <= rows {
+            return lines.concat();
+        }
+        let Some(conclusion) = lines.pop() else { return String::new() };
+        let rows = rows.saturating_sub(screen.rows(&conclusion) + 1);
+        let mut kept: Vec<String> = lines.iter().map(|line| screen.cut(line, 1)).collect();
+        while taken(&kept) > rows {
+            kept.pop();
+        }
+        let left_out = lines.len() - kept.len();
+        let mark = (left_out > 0).then(|| format!("… {}; --all shows them\n", count(left_out, "more line")));
+        kept.into_iter().chain(mark).chain([conclusion]).collect()
     }
 
     /// The code is not that of the conclusion if something could not be written.

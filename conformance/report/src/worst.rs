@@ -4,26 +4,22 @@ use super::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symp
 use super::record::{CaseRecord, RunRecord};
 use super::words::{as_found, finding, shortened};
 use threadspec_judge::text::{count, cut, visible};
+use threadspec_judge::verdict::Verdict;
 
 /// What was found is shown up to this length.
-const LONGEST: usize = 300;
+const LONGEST: usize = 160;
 /// In short, up to this one.
 const FEW: usize = 60;
 
-/// What to mend first: the fault that hurts most, with its clearest case. `None` if nothing failed.
+/// What to mend first, and why that first, with its clearest case. `None` if nothing failed.
 ///
 /// `causes` are those of the failures, as [`causes`](fn@causes) orders them, and `id` names the case of a failure.
 pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> &'a str) -> Option<String> {
-    let Cause { sign, members } = causes.first()?;
+    let Cause { sign, clause, members, .. } = causes.first()?;
     let clearest = failures.get(*members.first()?)?;
-    let &Symptoms { charged, counts, severity, .. } = clearest;
-    let what = happened(clearest).unwrap_or(sign);
-    let harm = severity.map(|severity| format!(" (severity {severity}: {})", severity.meaning()));
-    let others = match causes.len() - 1 {
-        0 => String::new(),
-        1 => " One more fault stands below.".to_owned(),
-        several => format!(" {several} more faults stand below."),
-    };
+    let &Symptoms { counts, severity, .. } = clearest;
+    let what = happened(clearest, clause).unwrap_or_else(|| finding(sign, clause).unwrap_or(sign));
+    let harm = severity.map(|severity| format!(", severity {severity}: {}", severity.meaning()));
     // The table of clauses counts these apart, too.
     let silent = members.iter().filter(|&&member| !failures[member].counts).count();
     let silent = match silent {
@@ -33,15 +29,37 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     };
     // A mark, which hides nothing.
     let documented = if is_documented(failures, members) { " (documented as a choice)" } else { "" };
+    let why = why_first(failures, causes).map(|why| format!(" {why}")).unwrap_or_default();
     Some(format!(
-        "{}: {}{}, in {}{silent}, such as {}: {}{documented}.{others}",
-        if counts { "Mend first" } else { "Nothing counts against it. Mend first" },
-        visible(charged),
+        "{}: {} ({}{}), in {}{silent}, such as {}{documented}.{why}",
+        if counts { "Mend first" } else { "Nothing counts against it. Of what fails, look first at" },
+        shortened(what, LONGEST).trim_end_matches('.'),
+        visible(clause),
         harm.unwrap_or_default(),
         count(members.len(), "case"),
         visible(id(members[0])),
-        shortened(what, LONGEST).trim_end_matches('.'),
     ))
+}
+
+/// Why the first cause is mended before the others.
+fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str> {
+    let [first, second, ..] = causes else { return None };
+    let of = |cause: &Cause| failures[cause.members[0]];
+    let [one, other] = [first, second].map(of);
+    if one.counts != other.counts {
+        return Some("Nothing else counts.");
+    }
+    if one.severity != other.severity {
+        return Some("Nothing else hurts as much.");
+    }
+    let answers = |symptoms: &Symptoms<'_>| matches!(symptoms.verdict, Verdict::Fail | Verdict::Rejected);
+    if first.area != second.area {
+        return first.area.why_first();
+    }
+    if answers(&one) != answers(&other) {
+        return Some("A reply that never comes hides everything else.");
+    }
+    Some("It is in the most cases.").filter(|_| first.members.len() > second.members.len())
 }
 
 /// Whether an implementation documents all failures of a cause as its choice.
@@ -57,11 +75,12 @@ pub fn worst_of(run: &RunRecord) -> Option<String> {
     worst(&failures, &causes(&failures), |index| &failed[index].id)
 }
 
-/// What happened in a failed case: what was found of its clause, or else the first line of what is said of it.
-fn happened<'a>(&Symptoms { verdict, charged, note, mismatches, .. }: &Symptoms<'a>) -> Option<&'a str> {
+/// What happened in a failed case, if no fault says it: what was found of the clause, or else the first line of what is said of it.
+fn happened<'a>(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'a>, clause: &str) -> Option<&'a str> {
     let (_, note) = as_found(verdict, note);
-    let found = note.lines().find_map(|line| finding(line, charged));
-    found.or_else(|| note.lines().next().filter(|_| mismatches.is_empty()))
+    let found = note.lines().find_map(|line| finding(line, clause));
+    let found = found.or_else(|| note.lines().next().filter(|line| !line.is_empty() && mismatches.is_empty()));
+    found.filter(|_| faults.is_empty())
 }
 
 /// The same in a few words: what happened, without the place.
@@ -70,9 +89,9 @@ pub fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
     let mismatches = first_mismatches(&failed);
     let failures = symptoms(&failed, &mismatches);
     let causes = causes(&failures);
-    let Cause { sign, members } = causes.first()?;
+    let Cause { sign, clause, members, .. } = causes.first()?;
     let clearest = failures.get(*members.first()?)?;
-    let what = happened(clearest).unwrap_or(sign);
+    let what = happened(clearest, clause).unwrap_or(sign);
     let is_place = |part: &str| part.starts_with("request ") || !part.contains(' ');
     let mut what = what.trim_end_matches('.');
     while let Some((_, rest)) = what.split_once(": ").filter(|(place, _)| is_place(place)) {
@@ -80,7 +99,7 @@ pub fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
     }
     let what = visible(what);
     let (head, rest) = cut(&what, FEW);
-    let clause = visible(clearest.charged);
+    let clause = visible(clause);
     let (more, mark) =
         (if rest.is_empty() { "" } else { "…" }, if is_documented(&failures, members) { " (documented)" } else { "" });
     Some(format!("{clause}, {head}{more}{mark}"))

@@ -133,7 +133,7 @@ impl Fuzz {
             profile,
             ops: Op::all().filter(|op| has(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
         };
-        print(&format!("{}\n{}\n\n", verify::introduction(&hello, profile), plan(&settings)));
+        print(&format!("{}\n{}\n\n", threadspec_cli::introduction(&hello, profile), plan(&settings)));
         let report = watched(&settings, &|| Ok(Box::new(start()?)));
         name_orphans();
         let mut failing = report.shutdown.len();

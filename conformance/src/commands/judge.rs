@@ -58,7 +58,7 @@ impl Judge {
         let profile: JudgeProfile = header.options.profile;
         let cases: Vec<&Case> = corpus.cases.iter().filter(|case| recorded.contains(&*case.id)).collect();
         let gone = recorded.len() - cases.len();
-        self.output.say(&verify::introduction(&hello, header.options.terms()));
+        self.output.say(&threadspec_cli::introduction(&hello, header.options.terms()));
         if gone > 0 {
             print(&format!("{gone} recorded cases are not in the corpus any more\n\n"));
         }
@@ -94,6 +94,7 @@ impl Judge {
             unwritten,
             repeat: &repeat,
             write: threadspec_pages::write,
+            next: None,
         })
     }
 }

@@ -50,8 +50,9 @@ fn spelled_alike(
     }
 }
 
-fn prefixed(events: &[Event], prefix: Option<&str>, expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
-    let (document, behind) = match prefix {
+/// A document, and the response prefix behind it; `None` if that is not there.
+pub(super) fn split_prefix<'a>(prefix: Option<&'a str>, actual: &'a str, texts: &Texts) -> (&'a str, Option<&'a str>) {
+    match prefix {
         None => (actual, Some("")),
         Some("") => (actual.strip_suffix('\n').unwrap_or(actual), Some("")),
         // Where lone surrogates of the prefix were replaced, the document still ends at its end tag.
@@ -62,7 +63,11 @@ fn prefixed(events: &[Event], prefix: Option<&str>, expected: &str, actual: &str
             }
             _ => (actual, None),
         },
-    };
+    }
+}
+
+fn prefixed(events: &[Event], prefix: Option<&str>, expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
+    let (document, behind) = split_prefix(prefix, actual, texts);
     if behind.is_none() {
         return Some(Difference::new(clause::DOC_6, texts.texts("", expected, actual)));
     }
@@ -138,7 +143,7 @@ fn with_canonical_result(event: &Event, texts: &Texts) -> Event {
 }
 
 /// Whether the same elements stand there in another order, or some of them are missing.
-fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> bool {
+pub(super) fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> bool {
     let without_ids = |elements: &[Spelled<'_>]| {
         let line = |element: &Spelled<'_>| {
             let others = element.attributes.iter().filter(|(name, _)| *name != "id");
@@ -163,13 +168,13 @@ pub(super) fn is_subsequence<T: PartialEq>(some: &[T], all: &[T]) -> bool {
 }
 
 /// An element as it is spelled.
-struct Spelled<'a> {
-    attributes: Vec<(&'a str, &'a str)>,
-    body: &'a str,
+pub(super) struct Spelled<'a> {
+    pub(super) attributes: Vec<(&'a str, &'a str)>,
+    pub(super) body: &'a str,
 }
 
 /// The elements of a document of the right form, whatever stands in their values and texts.
-fn elements(document: &str) -> Option<Vec<Spelled<'_>>> {
+pub(super) fn elements(document: &str) -> Option<Vec<Spelled<'_>>> {
     let mut rest = document.strip_prefix("<thread>\n")?.strip_suffix("</thread>")?;
     let mut elements = Vec::new();
     while !rest.is_empty() {
@@ -219,19 +224,30 @@ fn element<'a>(
         .or_else(|| body_clause(event, expected.body, actual.body, texts))
 }
 
-fn attribute_clause(name: &str, event: &Event) -> &'static str {
-    match name {
+pub(super) fn attribute_clause(name: &str, event: &Event) -> &'static str {
+    clause_of_attribute(name).unwrap_or_else(|| row(event))
+}
+
+/// The clause of an attribute that has one of its own.
+pub(super) fn clause_of_attribute(name: &str) -> Option<&'static str> {
+    Some(match name {
         "id" => clause::ATT_ID,
         "name" => clause::ATT_NAME,
         "iteration" => clause::ATT_ITERATION,
         "status" => clause::ATT_STATUS,
         "recoverable" => clause::ATT_RECOVERABLE,
         "summarizedIterations" => clause::ATT_SUMMARIZED,
-        _ => row(event),
-    }
+        _ => return None,
+    })
 }
 
-fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
+pub(super) fn name_clause(
+    events: &[Event],
+    id: usize,
+    expected: &str,
+    actual: &str,
+    texts: &Texts,
+) -> Option<&'static str> {
     let accepted = match &events[id].kind {
         EventKind::ToolResult { tool_call_id, .. } => {
             oracle::accepted_names(events, id, tool_call_id, Profile::Literal)
@@ -267,7 +283,7 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
     clause.or(Some(if NOT_ORDINARY.contains(&odd) { clause::NAME_ORDINARY } else { clause::ATT_NAME }))
 }
 
-fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
+pub(super) fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
     let accepted = oracle::accepted_texts(event, texts.profile);
     let same = |text: &String| {
         let expected = if *text == accepted[0] { expected.into() } else { escape_text(text, texts.profile) };
@@ -334,7 +350,7 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
 }
 
 /// The clause that a document of the wrong form breaks: that of the place where it first differs.
-fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
+pub(super) fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
     if events.is_empty() && !actual.contains(expected) {
         return clause::DOC_3;
     }
@@ -384,7 +400,7 @@ fn call_id(event: &Event) -> Option<&String> {
 }
 
 /// The clause of an event type.
-fn row(event: &Event) -> &'static str {
+pub(super) fn row(event: &Event) -> &'static str {
     match event.kind.event_type() {
         EventType::User => clause::EVT_USER,
         EventType::Assistant => clause::EVT_ASSISTANT,

@@ -26,21 +26,9 @@ pub(super) fn messages(
     actual: &[Part<ChatMessage>],
     texts: &Texts,
 ) -> Option<Difference> {
-    for (index, expected_message) in expected.iter().enumerate() {
-        let path = format!("/{index}");
-        let Some(actual_message) = actual.get(index) else {
-            let clause = if context.xml { clause::CTX_XML } else { clause(context, expected, actual, index, texts) };
-            return Some(Difference::values(clause, &path, side(expected_message), Side::nothing()));
-        };
-        if context.xml
-            && let Some(difference) = documents(context, expected_message, actual_message, texts)
-        {
-            return Some(difference);
-        }
-        let expected_message = accepted(expected_message, actual_message, context.xml);
-        if let Some(mismatch) = departure(&expected_message, actual_message, &path, texts) {
-            return Some(Difference::new(clause(context, expected, actual, index, texts), mismatch));
-        }
+    let differing = (0..expected.len()).find_map(|index| message(context, expected, actual, index, texts));
+    if differing.is_some() {
+        return differing;
     }
     if let Some(more) = actual.get(expected.len()) {
         let clause = if context.xml { clause::CTX_XML } else { added_clause(context.events, as_message(Some(more))) };
@@ -48,6 +36,29 @@ pub(super) fn messages(
         return Some(Difference::values(clause, &path, Side::nothing(), side(more)));
     }
     None
+}
+
+/// Compares the messages at one place.
+pub(super) fn message(
+    context: &Context<'_>,
+    expected: &[Part<ChatMessage>],
+    actual: &[Part<ChatMessage>],
+    index: usize,
+    texts: &Texts,
+) -> Option<Difference> {
+    let (path, expected_message) = (format!("/{index}"), expected.get(index)?);
+    let Some(actual_message) = actual.get(index) else {
+        let clause = if context.xml { clause::CTX_XML } else { clause(context, expected, actual, index, texts) };
+        return Some(Difference::values(clause, &path, side(expected_message), Side::nothing()));
+    };
+    if context.xml
+        && let Some(difference) = documents(context, expected_message, actual_message, texts)
+    {
+        return Some(difference);
+    }
+    let expected_message = accepted(expected_message, actual_message, context.xml);
+    let mismatch = departure(&expected_message, actual_message, &path, texts)?;
+    Some(Difference::new(clause(context, expected, actual, index, texts), mismatch))
 }
 
 /// Compares the documents of two messages.
@@ -158,7 +169,7 @@ fn added_clause(events: &[Event], added: &ChatMessage) -> &'static str {
 }
 
 /// Whether these are the same messages in another order.
-fn is_reordered(expected: &[Part<ChatMessage>], actual: &[Part<ChatMessage>]) -> bool {
+pub(super) fn is_reordered(expected: &[Part<ChatMessage>], actual: &[Part<ChatMessage>]) -> bool {
     let sorted = |messages: &[Part<ChatMessage>]| {
         let mut lines: Vec<String> = messages.iter().map(|message| message.to_json().to_string()).collect();
         lines.sort_unstable();

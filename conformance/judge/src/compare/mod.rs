@@ -17,9 +17,14 @@
 
 mod agent;
 mod document;
+mod fault;
+mod faults;
 mod messages;
 mod spelling;
 mod texts;
+
+pub use fault::{Fault, FaultKey, FaultKind};
+pub use faults::faults;
 
 use crate::corpus::mismatch::{Mismatch, Side, Sides};
 use crate::protocol::{ChatMessage, Implementation, Input, Op, Output, Part, RejectKind, Reply, Request, Shape};
@@ -29,6 +34,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 use texts::Texts;
+use threadspec::Event;
 use threadspec_golden::clause;
 
 /// What these clauses say of the words of errors is for cases of their own: how a framework words them tells nothing about an input.
@@ -142,16 +148,12 @@ fn neglected(request: &Request, expected: &Output, actual: &Value) -> Option<&'s
 
 /// How an output departs from the expected one; `held` says whether `should` clauses must hold exactly.
 fn settled_difference(request: &Request, expected: &Output, actual: &Value, held: bool) -> Option<Difference> {
-    let profile = request.profile.rendering();
-    let holds = |clause: &str| held && !WORDS_OF_ERRORS.contains(&clause);
-    let actual = tolerance::settled(
-        &Asked { op: request.op, profile, input: &request.input, holds: &holds },
-        Cow::Borrowed(actual),
-    );
+    let actual = settled(request, actual, held);
     if *expected == actual {
         return None;
     }
     let difference = outputs(request, expected, &actual)?;
+    let profile = request.profile.rendering();
     if texts::halves_collide(&request.input, profile) {
         return None;
     }
@@ -165,6 +167,13 @@ fn settled_difference(request: &Request, expected: &Output, actual: &Value, held
     }
 }
 
+/// An output in which what is tolerated is settled.
+fn settled(request: &Request, actual: &Value, held: bool) -> Output {
+    let holds = |clause: &str| held && !WORDS_OF_ERRORS.contains(&clause);
+    let asked = Asked { op: request.op, profile: request.profile.rendering(), input: &request.input, holds: &holds };
+    tolerance::settled(&asked, Cow::Borrowed(actual))
+}
+
 /// What the reference gives, if it accepts the request.
 fn reference_output(request: &Request) -> Option<Output> {
     match Reference.answer(request) {
@@ -173,7 +182,23 @@ fn reference_output(request: &Request) -> Option<Output> {
     }
 }
 
-fn outputs(request: &Request, expected: &Output, actual: &Output) -> Option<Difference> {
+/// Two outputs, and what they are compared by.
+struct Compared<'a> {
+    request: &'a Request,
+    input: Input,
+    events: Vec<Event>,
+    expected: &'a Output,
+    actual: &'a Output,
+    texts: Texts,
+}
+
+/// Compares two outputs. The error says why the input cannot be read again.
+fn compared<T>(
+    request: &Request,
+    expected: &Output,
+    actual: &Output,
+    compare: &dyn Fn(Compared<'_>) -> T,
+) -> Result<T, String> {
     let texts = Texts::of(&request.input, request.profile.rendering());
     let marked = texts.input(&request.input);
     let other = match &marked {
@@ -181,22 +206,20 @@ fn outputs(request: &Request, expected: &Output, actual: &Output) -> Option<Diff
         Cow::Owned(input) => reference_output(&Request { input: input.clone(), ..request.clone() }),
     };
     let expected = other.as_ref().unwrap_or(expected);
+    let input = Input::read(&marked).map_err(|error| error.to_string())?;
+    let events = match request.op {
+        Op::Serialize | Op::Messages => input.events().map_err(|error| error.to_string())?,
+        Op::Escape | Op::Tools | Op::Loop | Op::Session => Vec::new(),
+    };
+    Ok(compare(Compared { request, input, events, expected, actual, texts }))
+}
+
+fn outputs(request: &Request, expected: &Output, actual: &Output) -> Option<Difference> {
     let unreadable = |error: &dyn Display| {
         let note = format!("the input cannot be read again: {error}");
         Some(Difference::note(answering_clause(request.op), note))
     };
-    let input = match Input::read(&marked) {
-        Ok(input) => input,
-        Err(error) => return unreadable(&error),
-    };
-    let events = match request.op {
-        Op::Serialize | Op::Messages => match input.events() {
-            Ok(events) => events,
-            Err(error) => return unreadable(&error),
-        },
-        Op::Escape | Op::Tools | Op::Loop | Op::Session => Vec::new(),
-    };
-    match (expected, actual) {
+    let first = |Compared { input, events, expected, actual, texts, .. }: Compared<'_>| match (expected, actual) {
         (Output::Text(expected), Output::Text(actual)) if request.op == Op::Escape => match input.text.text() {
             Some(text) => document::escaped(text, expected, actual, &texts),
             None => unreadable(&"its `text` is no string"),
@@ -214,7 +237,8 @@ fn outputs(request: &Request, expected: &Output, actual: &Output) -> Option<Diff
             let [expected, actual] = [expected, actual].map(|output| Side::of(&output.clone().into_json()));
             Some(Difference::values(answering_clause(request.op), "", expected, actual))
         }
-    }
+    };
+    compared(request, expected, actual, &first).unwrap_or_else(|error| unreadable(&error))
 }
 
 /// The first departure of a part of an output from the expected one.

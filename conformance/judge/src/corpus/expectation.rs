@@ -161,7 +161,8 @@ impl Pattern {
                 if let Some(closest) = closest {
                     found.append(closest);
                 } else {
-                    found.add(values(path, parts[index].side(), Side::without_part(index, actual)));
+                    let [part, sent] = Side::without_part(&parts[index].side(), &rest(&parts[..index], from, actual));
+                    found.add(values(path, part, sent));
                 }
             }
             _ => found.add(values(path, self.side(), Side::actual(actual))),
@@ -228,6 +229,21 @@ fn first_missing(parts: &[Pattern], actual: &Value) -> Option<(usize, usize)> {
                 after.is_none()
             });
             missing.map(|index| (index, 0))
+        }
+    }
+}
+
+/// What a list or a string has behind these parts.
+fn rest(parts: &[Pattern], from: usize, actual: &Value) -> Value {
+    match actual {
+        Value::Array(elements) => elements[from..].into(),
+        actual => {
+            let text = actual.as_str().unwrap_or_default();
+            let behind = parts.iter().fold(text, |rest, part| match part {
+                Pattern::Text(part) => rest.find(part.as_str()).map_or(rest, |at| &rest[at + part.len()..]),
+                _ => rest,
+            });
+            behind.into()
         }
     }
 }

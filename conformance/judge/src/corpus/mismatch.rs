@@ -98,10 +98,14 @@ impl Side {
         Self { kind, shown: readable(&json::shortened(value, LONGEST_VALUE)) }
     }
 
-    /// A list or a string that lacks a part.
-    pub(super) fn without_part(index: usize, actual: &Value) -> Self {
-        let order = if index == 0 { "" } else { " after the part before it" };
-        Self { shown: format!("{NOTHING} like it{order}: {}", Self::actual(actual).shown), ..Self::nothing() }
+    /// A part that should be in a list or a string, and what was sent where it should be. It is shown around what is most like the part.
+    pub(super) fn without_part(part: &Self, rest: &Value) -> [Self; 2] {
+        let rest = match rest.as_str() {
+            Some(text) => Value::from(around(text, serde_json::from_str(&part.shown).unwrap_or_default())),
+            None => rest.clone(),
+        };
+        let shown = format!("something with {} in it", part.shown);
+        [Self { kind: part.kind.clone(), shown }, Self { shown: Self::actual(&rest).shown, ..Self::nothing() }]
     }
 
     /// What was expected, shortened.
@@ -202,6 +206,20 @@ pub(super) fn values(path: String, expected: Side, actual: Side) -> Mismatch {
 
 pub(super) fn texts(path: String, expected: String, actual: &str) -> Mismatch {
     Mismatch { path, sides: Sides::Texts { expected, actual: readable(actual) } }
+}
+
+/// A long text, cut around the longest beginning of a part that is in it, or its end.
+fn around(text: &str, part: String) -> String {
+    const LONG: usize = 400;
+    if text.len() <= LONG {
+        return text.to_owned();
+    }
+    let beginnings = part.char_indices().map(|(at, c)| &part[..at + c.len_utf8()]);
+    let at = beginnings.map_while(|beginning| text.find(beginning)).last().unwrap_or(text.len());
+    let boundary = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+    let (from, to) = (boundary(at.saturating_sub(LONG / 2)), boundary(at + LONG / 2));
+    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+    format!("{}{}{}", cut(from > 0), &text[from..to], cut(to < text.len()))
 }
 
 fn readable(actual: &str) -> String {

@@ -10,6 +10,7 @@ pub use earlier::Earlier;
 pub use outcome::{Outcome, Unready};
 
 use crate::Error;
+use crate::compare::{Fault, faults};
 use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle, Severity};
@@ -100,6 +101,8 @@ pub struct Judgement {
     /// The clauses that are broken, as far as the verdict rests on them, each once, as they were found. If it is empty, nothing tells them
     /// apart from those of the case.
     pub broken: Vec<&'static str>,
+    /// What is wrong where, whatever the values are, as far as a comparison with the reference tells: what causes are told apart by.
+    pub faults: Vec<Fault>,
     /// What happened, in words; empty where the mismatches say it all.
     pub note: String,
     /// Where the output differs from the expected one (from the closest, if several are accepted).
@@ -120,6 +123,7 @@ impl Judgement {
         Self {
             verdict,
             broken: Vec::new(),
+            faults: Vec::new(),
             note: note.into(),
             mismatches: Vec::new(),
             more: 0,
@@ -174,12 +178,18 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
     match outcome {
         Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
         Outcome::Reply(reply) => {
-            // Kept shortened, and before judging, which consumes the reply: a copy of a large one would take too much memory.
+            // Kept before judging, which consumes the reply; a copy of a large one would take too much memory.
             let longest = if case.op == Op::Session { LONGEST_SESSION } else { LONGEST_REPLY };
-            let actual = unmark_surrogates(&json::shortened(&reply, longest)).into_owned();
-            let judgement = judge_reply(case, terms.into(), reply);
-            let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
-            Judgement { actual: is_told.then_some(actual), ..judgement }
+            let shown = json::shortened(&reply, longest);
+            let terms = terms.into();
+            let copy = (terms.profile != JudgeProfile::Universal && shown.len() <= longest).then(|| reply.clone());
+            let judgement = judge_reply(case, terms, reply);
+            if matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
+                return judgement;
+            }
+            let judgement = Judgement { actual: Some(unmark_surrogates(&shown).into_owned()), ..judgement };
+            let Some(reply) = copy else { return with_faults(judgement, case, Vec::new()) };
+            with_faults(as_sent(judgement, case, &reply), case, faults(&case.request(0, terms.profile), &reply))
         }
         Outcome::Accepted(..) => Judgement::new(Verdict::Pass, ""),
         Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
@@ -188,6 +198,39 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::NotReady(why) => Judgement::new(Verdict::NotRun, why.to_string()),
         Outcome::Interrupted => Judgement::new(Verdict::NotRun, "interrupted"),
     }
+}
+
+/// A judgement whose mismatches show what was sent, where what is tolerated was settled before the comparison.
+fn as_sent(mut judgement: Judgement, case: &Case, reply: &Reply) -> Judgement {
+    let (Expect::Output(patterns), Reply::Ok(output), false) = (case.expect(), reply, judgement.mismatches.is_empty())
+    else {
+        return judgement;
+    };
+    let closest = patterns.iter().map(|pattern| pattern.mismatches(output)).min_by_key(|found| found.distance);
+    let sent = closest.unwrap_or_default().kept;
+    for mismatch in &mut judgement.mismatches {
+        let [expected, _] = mismatch.sides.shown();
+        let same = |other: &&Mismatch| other.path == mismatch.path && other.sides.shown()[0] == expected;
+        if let Some(other) = sent.iter().find(same) {
+            mismatch.sides = other.sides.clone();
+        }
+    }
+    judgement
+}
+
+/// A judgement with the faults of the reply. A row of a covering array is about everything that it has, so it is charged by what differs.
+fn with_faults(judgement: Judgement, case: &Case, mut faults: Vec<Fault>) -> Judgement {
+    if let (true, Some(mismatch)) = (faults.is_empty(), judgement.mismatches.first()) {
+        let own = case.clauses.first().cloned().unwrap_or_default();
+        faults.push(Fault::of_mismatch(own, mismatch));
+    }
+    let clause = |fault: &Fault| match fault.clause {
+        Cow::Borrowed(clause) => Some(clause),
+        Cow::Owned(_) => None,
+    };
+    let is_open = case.is_row() && judgement.broken.is_empty();
+    let broken = if is_open { once(faults.iter().filter_map(clause)) } else { judgement.broken };
+    Judgement { broken, faults, ..judgement }
 }
 
 /// Whether a reply matches as it is, which is the common case and needs no tolerance.

@@ -37,7 +37,7 @@ pub(super) fn rows(runs: &[RunRecord], corpus: &Corpus) -> Vec<Value> {
             counting => clearest.counts,
             documented => cause.members.iter().all(|&index| cases[index].documented),
             severity => severity(clearest),
-            charged => clearest.charged(),
+            charged => cause.clause,
             sign => shortened(&cause.sign, 200),
             cases => ids.iter().map(|case| context! { id => case.id.clone(), severity => severity(case) }).collect::<Vec<_>>(),
             about => asked.map(|case| cases::about(case, corpus)),

@@ -80,12 +80,16 @@ impl Live {
             Awaited::TooLong => return Err("it printed an endless line instead of a hello".to_owned().into()),
             Awaited::Ended => return Err(format!("before its hello it {}", process.last_words()).into()),
             Awaited::Silence => {
-                return Err(format!(
-                    "it did not answer `hello` within {timeout:?}{}; does it flush stdout after each line?{}",
-                    patience.by_the_clock(),
-                    process.stderr_tail()
-                )
-                .into());
+                let clock = patience.by_the_clock();
+                let what = process.unended().map_or_else(
+                    || {
+                        format!(
+                            "it did not answer `hello` within {timeout:?}{clock}; does it flush stdout after each line?"
+                        )
+                    },
+                    |reply| format!("its hello has no line end: {reply}, and nothing more within {timeout:?}{clock}"),
+                );
+                return Err((what + &process.stderr_tail()).into());
             }
             Awaited::Interrupted => return Err("interrupted".to_owned().into()),
         };
@@ -171,10 +175,9 @@ impl Live {
             }
             Awaited::Ended => return (oldest, Outcome::Crash(format!("before its reply it {}", self.last_words()))),
             Awaited::Silence => {
-                return (
-                    oldest,
-                    Outcome::Timeout(format!("no reply within {timeout:?}{by_the_clock}{}", self.stderr_tail())),
-                );
+                let unended = self.unended().map(|reply| format!(": its reply has no line end: {reply}"));
+                let what = format!("no reply within {timeout:?}{by_the_clock}{}", unended.unwrap_or_default());
+                return (oldest, Outcome::Timeout(what + &self.stderr_tail()));
             }
             Awaited::Interrupted => return (oldest, Outcome::Interrupted),
         };
@@ -240,9 +243,7 @@ impl Live {
             Awaited::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
             // A prompt, for example, has no line end. White space may stand before a reply.
             Awaited::Silence => {
-                let begun = self.lines.begun().trim_ascii();
-                let what = || format!("it printed {} unasked, without a line end", excerpt(begun));
-                (!begun.is_empty()).then(|| Outcome::Garbage(what()))
+                self.unended().map(|begun| Outcome::Garbage(format!("it printed {begun} unasked, without a line end")))
             }
             Awaited::Interrupted => Some(Outcome::Interrupted),
         }
@@ -333,6 +334,12 @@ impl Live {
         let begun = Instant::now();
         thread::sleep(NAP);
         patience.spend(NAP, begun.elapsed(), self.group.id());
+    }
+
+    /// The beginning of a line that was not ended.
+    fn unended(&self) -> Option<String> {
+        let begun = self.lines.begun().trim_ascii();
+        (!begun.is_empty()).then(|| excerpt(begun))
     }
 
     /// How the testee ended, and the end of its stderr.
