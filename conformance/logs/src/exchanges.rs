@@ -4,9 +4,10 @@ use super::answered::{AnsweredRequest, AnsweredRequests};
 use super::bodies::{self, in_path};
 use super::conversation::{ConversationCalls, calls_of, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
-use super::forms::{LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel};
+use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, Verdict};
 use super::judged::{self, JudgedHistory};
 use super::rules::{family, finding, of_breach};
+use super::verdict;
 use foldhash::{HashMap, HashMapExt, HashSet};
 use serde_json::{Value, json};
 use threadspec::oracle::{Api, SentThinking};
@@ -123,7 +124,8 @@ impl Exchanges {
 
     /// What is wrong with the next exchange of a record at this place.
     pub(super) fn push(&mut self, exchange: LoggedExchange, record: &Place, output: &mut FindingOutput<'_>) {
-        let LoggedExchange { said, is_sent, answer, model, path, key, headers } = exchange;
+        let verdict = exchange.verdict();
+        let LoggedExchange { said, is_sent, answer, model, path, key, headers, is_of_others, .. } = exchange;
         self.count += 1;
         output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count - self.in_earlier_files()), path, ..record.clone() };
@@ -140,15 +142,19 @@ impl Exchanges {
                 output.summary.apis.insert(api.to_string());
                 let known = headers.as_ref().map(LoggedHeaders::known);
                 let found = bodies::of_body(api, (&body, known), is_whole, is_sent, &place);
+                let turns = || forms::turns_of_body(&body);
+                let found = verdict::outranked(found, (&verdict, is_of_others), &place, turns);
                 (api, body, found)
             }
             SaidToModel::Form { form, body, turns, is_whole } => {
                 output.summary.apis.insert(form.to_string());
                 let found = bodies::of_form(form, &body, &turns, is_whole, is_sent, &place);
+                let found = verdict::outranked(found, (&verdict, is_of_others), &place, || turns.clone());
                 (Api::OpenAiChat, neutral(turns), found)
             }
             SaidToModel::Messages(turns) => {
                 let found = bodies::of_turns(&turns, &place, !is_sent);
+                let found = verdict::outranked(found, (&verdict, is_of_others), &place, Vec::new);
                 (Api::OpenAiChat, neutral(turns), found)
             }
         };
@@ -177,6 +183,9 @@ impl Exchanges {
         if api == Api::Anthropic && is_sent {
             self.follow_thinking(&lineage, &place, &body, thinking, &mut found);
         }
+        if matches!(verdict, Verdict::Refused { .. } | Verdict::Unjudged(_)) {
+            output.summary.judge("refusal", 1);
+        }
         // A later request must have what the answer thought.
         let is_right = found.is_empty() && thinking.is_empty();
         let is_alone = answer.is_none() && key.is_empty();
@@ -203,7 +212,10 @@ impl Exchanges {
         record: &Place,
         output: &mut FindingOutput<'_>,
     ) -> bool {
-        let LoggedExchange { said, is_sent, answer, model, path, key, headers } = exchange;
+        if matches!(exchange.verdict(), Verdict::Refused { .. } | Verdict::Unjudged(_)) {
+            return false;
+        }
+        let LoggedExchange { said, is_sent, answer, model, path, key, headers, .. } = exchange;
         let SaidToModel::Api { api: told, body, is_whole } = said else { return false };
         let api = known.api;
         let place = Place { request: Some(self.count + 1 - self.in_earlier_files()), path, ..record.clone() };

@@ -159,6 +159,8 @@ pub struct Skipped {
     pub records: usize,
     /// The line of the first.
     pub line: usize,
+    /// Whether nobody knows what they are; others are known to be something that is not judged.
+    pub is_unknown: bool,
 }
 
 /// What a file was, and how much was found in it.
@@ -205,6 +207,18 @@ impl Summary {
     /// Whether there was anything to judge.
     pub fn has_recognized(&self) -> bool {
         !self.forms.is_empty()
+    }
+
+    /// Why the file does not count as judged: nothing in it was, or less than half of its records were of a known form.
+    pub fn unjudged(&self) -> Option<&'static str> {
+        let recognized: usize = self.forms.iter().map(|form| form.records).sum();
+        let unknown = self.skipped.iter().filter(|skipped| skipped.is_unknown).map(|skipped| skipped.records).sum();
+        match () {
+            () if !self.has_recognized() => Some("nothing in it was recognized"),
+            () if self.judged.is_empty() && self.errors == 0 => Some("there is nothing to judge in it"),
+            () if recognized < unknown => Some("it was only partly recognized"),
+            () => None,
+        }
     }
 
     /// Counts something that was judged.

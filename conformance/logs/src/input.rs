@@ -32,6 +32,14 @@ pub(super) fn unpack<'a>(input: Box<dyn Read + 'a>) -> io::Result<(Box<dyn Read 
     Ok((input, packed))
 }
 
+/// Bytes as text, decompressed.
+pub(super) fn text_of(bytes: &[u8]) -> String {
+    const LONGEST: u64 = 256 << 20;
+    let mut content = Vec::new();
+    let read = unpack(Box::new(bytes)).and_then(|(input, _)| input.take(LONGEST).read_to_end(&mut content));
+    String::from_utf8_lossy(if read.is_ok() { &content } else { bytes }).into_owned()
+}
+
 /// The first bytes, and a reader of all of them.
 pub(super) fn peek<'a>(mut input: Box<dyn Read + 'a>, length: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut head = Vec::with_capacity(length);

@@ -36,6 +36,7 @@
 //! | `thread` | a conversation in the neutral form: which call each result answers |
 //! | `bodies` | one request or history: the rules of its API |
 //! | `conversation` | which conversation a request belongs to, and its calls |
+//! | `verdict` | what a server made of a request, which outranks the rules |
 //! | `answered` | requests whose answers make calls, of which a later one must have one |
 //! | `exchanges` | requests and histories in their order: what one shows of another |
 //! | `judged` | what a request with which nothing is wrong shows of those that begin with all of it |
@@ -72,6 +73,7 @@ mod rules;
 mod scan;
 mod seen;
 mod thread;
+mod verdict;
 
 pub use check::{LogFiles, by_numbers, check, check_bytes, check_file, check_folder};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};

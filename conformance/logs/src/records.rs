@@ -74,6 +74,12 @@ impl<'a> Records<'a> {
         &self.buffer
     }
 
+    /// As many bytes from the beginning, and whether the file has no more.
+    pub(super) fn beginning(&mut self, length: usize) -> (&[u8], bool) {
+        while self.buffer.len() < length && self.fill() {}
+        (&self.buffer, self.has_ended)
+    }
+
     /// Reads everything, up to the longest record; for what is no sequence of records.
     pub(super) fn all(&mut self) -> &[u8] {
         while self.buffer.len() <= LONGEST && self.fill() {}

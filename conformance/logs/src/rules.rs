@@ -1,6 +1,7 @@
 //! What each rule asks of whoever broke it: how bad that is, and what to do.
 
 use super::finding::{Finding, Level, Place};
+use super::verdict::UNSURE;
 use threadspec::oracle::Breach;
 use threadspec_golden::{LogRuleEntry, log_rules, provider_rules};
 
@@ -33,11 +34,7 @@ pub(super) fn finding(rule: &str, place: Place, text: impl Into<String>) -> Find
 /// A finding by a rule of an API. Where only some servers refuse the request, it is a warning.
 pub(super) fn of_breach(breach: &Breach, place: Place) -> Finding {
     let level = if breach.is_certain { Level::Error } else { Level::Warning };
-    let text = if breach.is_certain {
-        breach.what.clone()
-    } else {
-        format!("{}; not every server or version refuses it", breach.what)
-    };
+    let text = if breach.is_certain { breach.what.clone() } else { format!("{}{UNSURE}", breach.what) };
     Finding { rule: breach.rule, level, place, text, advice: advice_of(breach.rule) }
 }
 

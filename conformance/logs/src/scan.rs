@@ -85,7 +85,7 @@ pub(super) fn is_no_list(text: &str) -> bool {
     text.strip_prefix('[').map(str::trim_start).is_some_and(|rest| !rest.is_empty() && !starts(rest))
 }
 
-/// The elements of a list with their lines; they are slices of the text.
+/// Elements with their lines, in any order; they are slices of the text.
 pub(super) fn placed<'t>(
     text: &'t str,
     first: usize,
@@ -95,7 +95,8 @@ pub(super) fn placed<'t>(
     elements.iter().map(move |element| {
         let element = element.get();
         let start = element.as_ptr() as usize - text.as_ptr() as usize;
-        line += memchr_iter(b'\n', &text.as_bytes()[counted..start]).count();
+        let lines = |range| memchr_iter(b'\n', &text.as_bytes()[range]).count();
+        line = if start < counted { first + lines(0..start) } else { line + lines(counted..start) };
         counted = start;
         (element, line)
     })

@@ -8,17 +8,19 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use follow::{Beginnings, GrowingFile};
 use inputs::{Inputs, are_of_one_log};
+use std::error::Error;
 use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fmt, fs};
 use stdin::Stdin;
 use strum::VariantNames;
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
-use threadspec_logs::{CheckOptions, Finding, LogFiles, Sink};
+use threadspec_logs::{CheckOptions, Finding, LogFiles, Sink, Summary};
 use threadspec_pages::findings::{self, CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
 use threadspec_runner::{Exit, files, interrupt};
@@ -61,7 +63,8 @@ Levels:
 Exit codes:
   0    no error (with --strict: nor a warning)
   1    an error (with --strict: or a warning)
-  2    wrong usage, a file that cannot be read, or one in which nothing was recognized, whatever was found in others
+  2    wrong usage, or a file that cannot be read or of which nothing or less than half was judged, whatever was found in others
+  4    a fault of threadspec itself ended the reading of a file; the others were judged
   130  interrupted; what was found until then is told
 
 Examples:
@@ -95,6 +98,10 @@ impl Check {
             }
             log.expect_more(files.get(position + 1).is_some_and(|next| are_of_one_log(path, next)));
             let file = self.check(path, &mut log);
+            if file.is_our_fault {
+                // What is known of the files before is in disorder.
+                log = LogFiles::new(&options);
+            }
             record.interrupted = interrupt::requested();
             if !record.interrupted {
                 self.tell_unread(&file);
@@ -125,19 +132,21 @@ impl Check {
         let mut teller = Teller::new(&name, self.format);
         let summary = match self.open(path, &mut teller) {
             // Its pages are looked up where they stand.
-            Ok(None) => log.check_file(path, &mut teller),
-            Ok(Some(input)) => log.check(&name, input, &mut teller),
+            Ok(None) => guarded(|| log.check_file(path, &mut teller)),
+            Ok(Some(input)) => guarded(|| log.check(&name, input, &mut teller)),
             Err(error) => Err(error),
         };
         let mut file = CheckedFile { name: name.clone(), ..CheckedFile::default() };
         match summary {
             Ok(summary) => {
                 teller.conclude(&summary);
-                let nothing = || "nothing in it was recognized".to_owned();
-                file.unread = (!summary.has_recognized()).then(nothing);
+                file.unread = summary.unjudged().map(str::to_owned);
                 file.report.summary = summary;
             }
-            Err(error) => file.unread = Some(error.to_string()),
+            Err(error) => {
+                file.is_our_fault = error.get_ref().is_some_and(|error| error.is::<OurFault>());
+                file.unread = Some(error.to_string());
+            }
         }
         file.report.findings = teller.kept;
         file
@@ -172,6 +181,23 @@ impl Check {
             complain(&format!("threadspec: {}", visible(&format!("{}: {why}", file.name))));
         }
     }
+}
+
+/// A fault of this program in one file.
+#[derive(Debug)]
+struct OurFault;
+
+impl fmt::Display for OurFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a fault of threadspec itself ended its reading; please report it, with the file if it may be shown")
+    }
+}
+
+impl Error for OurFault {}
+
+/// What a check comes to, also where it panics: one file never ends the run of others.
+fn guarded(check: impl FnOnce() -> io::Result<Summary>) -> io::Result<Summary> {
+    panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| Err(io::Error::other(OurFault)))
 }
 
 /// How a database of SQLite begins.
@@ -222,7 +248,7 @@ impl<'a> Teller<'a> {
         self.is_named = true;
     }
 
-    fn conclude(&mut self, summary: &threadspec_logs::Summary) {
+    fn conclude(&mut self, summary: &Summary) {
         if self.format == FindingsForm::Text {
             print(&findings::conclusion(summary, self.width));
         }

@@ -49,7 +49,7 @@ pub(in super::super) fn next(input: &mut dyn Read) -> io::Result<Option<Value>> 
     let url = format!("{host}{}", request["path"].as_str().unwrap_or_default());
     let headers = &request["headers"];
     Ok(Some(
-        json!({"mitmproxy": {"url": url, "headers": headers, "request": request["content"], "response": response["content"]}}),
+        json!({"mitmproxy": {"url": url, "headers": headers, "request": request["content"], "response": response["content"], "status": response["status_code"]}}),
     ))
 }
 
@@ -57,7 +57,7 @@ fn value(kind: u8, bytes: &[u8], depth: usize) -> Option<Value> {
     let depth = depth.checked_sub(1)?;
     let text = || String::from_utf8_lossy(bytes).into_owned();
     Some(match kind {
-        b',' => json!(plain(bytes)),
+        b',' => json!(input::text_of(bytes)),
         b';' => json!(text()),
         b'#' => json!(text().parse::<i64>().ok()?),
         b'^' => json!(text().parse::<f64>().ok()?),
@@ -86,12 +86,4 @@ fn elements(mut bytes: &[u8], depth: usize) -> Option<Vec<Value>> {
         bytes = &bytes[end + 1..];
     }
     Some(found)
-}
-
-/// A body as text, decompressed.
-fn plain(bytes: &[u8]) -> String {
-    let mut content = Vec::new();
-    let read =
-        input::unpack(Box::new(bytes)).and_then(|(input, _)| input.take(LONGEST as u64).read_to_end(&mut content));
-    String::from_utf8_lossy(if read.is_ok() { &content } else { bytes }).into_owned()
 }

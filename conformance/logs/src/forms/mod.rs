@@ -4,6 +4,7 @@
 //! messages is the form's to know; how the messages themselves look, `message` knows for all of them. So a new form is one function of a
 //! few lines in `programs`, `traces` or `requests`, and one row; a new way to write a message is one case in `message`.
 
+mod http;
 mod message;
 mod programs;
 mod requests;
@@ -12,7 +13,8 @@ mod traces;
 
 pub(super) use programs::opencode_message;
 pub(super) use said::{
-    LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, answer, are_words_of,
+    LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, Verdict, answer, are_words_of,
+    turns_of_body,
 };
 
 use memchr::memmem;
@@ -30,10 +32,11 @@ pub(super) struct LogForm {
 }
 
 /// Every form, those first that tell themselves by names of their own.
-const FORMS: [LogForm; 34] = [
-    LogForm { name: "a HAR recording", read: requests::har },
-    LogForm { name: "a recording of mitmproxy", read: requests::mitmproxy },
-    LogForm { name: "a transcript of threadspec provider", read: requests::transcript },
+const FORMS: [LogForm; 35] = [
+    LogForm { name: "a HAR recording", read: http::har },
+    LogForm { name: "an HTTP cassette", read: http::cassette },
+    LogForm { name: "a recording of mitmproxy", read: http::mitmproxy },
+    LogForm { name: "a transcript of threadspec provider", read: http::transcript },
     LogForm { name: "OpenTelemetry events (gen_ai)", read: traces::gen_ai_event },
     LogForm { name: "OpenTelemetry spans (gen_ai)", read: traces::gen_ai },
     LogForm { name: "OpenInference spans", read: traces::open_inference },
@@ -177,6 +180,8 @@ pub(super) fn opened_text(record: &str) -> Vec<&RawValue> {
             step_text(record, pattern, &mut found);
         }
     }
+    // In the order of the file, whatever that of its lists is.
+    found.sort_by_key(|element| element.get().as_ptr());
     found
 }
 

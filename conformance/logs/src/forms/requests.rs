@@ -1,93 +1,11 @@
 //! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that stand alone.
 
+use super::http::{Answered, exchange, verdict_of};
 use super::message::{any, list, unquoted, word};
-use super::said::{self, LoggedExchange, LoggedHeaders, RecordPiece, SaidToModel};
+use super::said::{self, LoggedExchange, LoggedHeaders, RecordPiece};
 use serde_json::Value;
 use std::borrow::Cow;
 use threadspec::MemberLookup;
-use threadspec::oracle::Api;
-
-/// An entry of a HAR recording.
-pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
-    let (sent, came) = (record.member("request").as_object()?, record.member("response"));
-    let url = sent.get("url")?.as_str()?;
-    let post = sent.get("postData").unwrap_or(&Value::Null);
-    if !came.member("content").is_object() && !post.is_object() {
-        return None;
-    }
-    let Some(body) = unquoted(post.member("text")) else { return Some(Vec::new()) };
-    let answer = said::answer(came.member("content").member("text"));
-    let headers = sent.get("headers").and_then(LoggedHeaders::of);
-    Some(exchange((url, headers), &body, answer, "request.postData.text"))
-}
-
-/// A flow of a recording of mitmproxy.
-pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
-    let flow = record.member("mitmproxy").as_object()?;
-    let url = flow.get("url").and_then(Value::as_str).unwrap_or_default();
-    let Some(body) = flow.get("request").and_then(unquoted) else { return Some(Vec::new()) };
-    let answer = flow.get("response").and_then(said::answer);
-    let headers = flow.get("headers").and_then(LoggedHeaders::of);
-    Some(exchange((url, headers), &body, answer, "request.content"))
-}
-
-/// A line of a transcript of `threadspec provider`; in one that is redacted nothing is said.
-pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
-    if record["provider"].is_number() && record["threadspec"].is_string() {
-        return Some(Vec::new());
-    }
-    let (attempt, sent) = (record["attempt"].as_object()?, record["sent"].as_array()?);
-    let Some(body) = attempt.get("body").and_then(unquoted) else { return Some(Vec::new()) };
-    let url = attempt.get("target").and_then(Value::as_str).unwrap_or_default();
-    // Each piece is a time and what was sent then.
-    let came: String = sent.iter().filter_map(|piece| piece[1].as_str()).collect();
-    let answer =
-        said::answer(&Value::String(came)).filter(|_| attempt.get("status").is_some_and(|status| status == 200));
-    Some(exchange((url, None), &body, answer, "attempt.body"))
-}
-
-/// The body of a request to this address, with these headers, if it is one to a model.
-fn exchange(
-    (url, headers): (&str, Option<LoggedHeaders>),
-    body: &Value,
-    answer: Option<said::LoggedAnswer>,
-    path: &str,
-) -> Vec<RecordPiece> {
-    let target = url.split('?').next().unwrap_or_default().trim_end_matches('/');
-    // It only asks how long the request is that comes next.
-    if target.ends_with("/count_tokens") || target.ends_with("/input_tokens") || target.ends_with(":countTokens") {
-        return Vec::new();
-    }
-    let Some(mut said) = said::said(body, path) else { return Vec::new() };
-    let known = match () {
-        () if target.ends_with("/chat/completions") => Some(Api::OpenAiChat),
-        () if target.ends_with("/responses") => Some(Api::OpenAiResponses),
-        () if target.ends_with("/messages") => Some(Api::Anthropic),
-        () => None,
-    };
-    if let (Some(known), SaidToModel::Api { api, is_whole, .. }) = (known, &mut said) {
-        *api = Some(known);
-        *is_whole = true;
-    } else if let (Some(known), SaidToModel::Messages(_) | SaidToModel::Form { .. }) = (known, &said) {
-        // What only this API's own words can judge, however strange they are.
-        said = SaidToModel::Api { api: Some(known), body: body.clone(), is_whole: true };
-    } else if let SaidToModel::Form { body, is_whole, .. } = &mut said {
-        // What a client or a proxy wraps is all that it sent, but for the model, which is in the address.
-        *is_whole |= !path.is_empty();
-        if let Some(model) = model_in(target).filter(|_| body["model"].is_null()) {
-            body["model"] = model.into();
-        }
-    }
-    // Anthropic's models at other addresses have the version in the body.
-    let headers = headers.filter(|_| known == Some(Api::Anthropic));
-    LoggedExchange { headers, ..LoggedExchange::of(said, answer, path) }.piece()
-}
-
-/// The model in an address of Gemini or Bedrock: `/v1beta/models/gemini-3-pro:generateContent`.
-fn model_in(target: &str) -> Option<&str> {
-    let behind = ["/models/", "/model/"].iter().find_map(|name| target.split_once(name))?.1;
-    behind.split(['/', ':']).next()
-}
 
 /// The members in which the body of a request is wrapped.
 const WRAPPERS: [&str; 9] =
@@ -139,7 +57,16 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     let headers =
         [record.member("request").member("headers"), record.member("headers"), record.member("request_headers")];
     let headers = headers.into_iter().find_map(LoggedHeaders::of);
-    Some(exchange((url, headers), &body, answer(), &path))
+    let verdict = ANSWERS.iter().map(|name| record.member(name)).find(|came| came.is_object()).map(verdict_in);
+    let came = Answered { answer: answer(), verdict: verdict.unwrap_or_default() };
+    Some(exchange((url, headers), &body, came, &path))
+}
+
+/// What an answer says of its request, with a status beside its body.
+fn verdict_in(came: &Value) -> said::Verdict {
+    let status = ["status", "status_code", "statusCode"].iter().find_map(|name| came.member(name).as_u64());
+    let body = ["body", "content", "text"].iter().map(|name| came.member(name)).find(|body| !body.is_null());
+    verdict_of(status, body.unwrap_or(came))
 }
 
 /// The body of a request within a record, and its path.

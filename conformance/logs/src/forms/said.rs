@@ -27,6 +27,24 @@ pub(in super::super) enum RecordPiece {
     Snapshot { key: String, turns: Vec<LoggedTurn> },
     /// A message of the request of a call to a model that is logged message by message; `is_answer` if it is what the model answered.
     Part { key: String, turn: LoggedTurn, is_answer: bool },
+    /// Something else than is judged here, by its name.
+    Skipped(&'static str),
+}
+
+/// What a server made of a request, as far as a log says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in super::super) enum Verdict {
+    /// The log says nothing, unless it has an answer.
+    #[default]
+    Unknown,
+    /// The log says nothing, and its answers do not either.
+    Unsaid,
+    /// The server took it, with this status, if that is logged.
+    Accepted(Option<u16>),
+    /// The server refused it for its contents, in these words.
+    Refused { status: u16, words: String },
+    /// The server did not look at its contents.
+    Unjudged(u16),
 }
 
 /// What was said to a model, and what it answered.
@@ -43,6 +61,10 @@ pub(in super::super) struct LoggedExchange {
     pub(in super::super) key: String,
     /// Its headers, as far as rules speak of them and the log has them.
     pub(in super::super) headers: Option<LoggedHeaders>,
+    /// What the server made of it.
+    pub(in super::super) verdict: Verdict,
+    /// Whether it went to a server that offers the API of somebody else, whose rules it need not have.
+    pub(in super::super) is_of_others: bool,
 }
 
 /// The headers of a request that rules speak of.
@@ -148,7 +170,16 @@ pub(in super::super) struct LoggedAnswer {
 impl LoggedExchange {
     pub(in super::super) fn of(said: SaidToModel, answer: Option<LoggedAnswer>, path: &str) -> Self {
         let (model, path, key) = (String::new(), path.to_owned(), String::new());
-        Self { said, is_sent: true, answer, model, path, key, headers: None }
+        let verdict = Verdict::Unknown;
+        Self { said, is_sent: true, answer, model, path, key, headers: None, verdict, is_of_others: false }
+    }
+
+    /// What the server made of it: whoever answers has accepted it.
+    pub(in super::super) fn verdict(&self) -> Verdict {
+        match &self.verdict {
+            Verdict::Unknown if self.answer.is_some() => Verdict::Accepted(None),
+            verdict => verdict.clone(),
+        }
     }
 
     /// A history that stands alone, and may go on.
@@ -331,14 +362,17 @@ pub(super) fn turns_of(messages: &[Value], path: &str) -> Vec<LoggedTurn> {
     turns
 }
 
+/// The messages of a body, in the words of chat completions.
+pub(in super::super) fn turns_of_body(body: &Value) -> Vec<LoggedTurn> {
+    let name = ["messages", "input", "contents"].into_iter().find(|name| body.member(name).is_array());
+    name.map_or_else(Vec::new, |name| turns_of(list(body.member(name)), name))
+}
+
 /// What is said as messages, if it is.
 pub(super) fn turns(said: SaidToModel) -> Vec<LoggedTurn> {
     match said {
         SaidToModel::Messages(turns) | SaidToModel::Form { turns, .. } => turns,
-        SaidToModel::Api { body, .. } => {
-            let name = if body["messages"].is_array() { "messages" } else { "input" };
-            turns_of(list(&body[name]), name)
-        }
+        SaidToModel::Api { body, .. } => turns_of_body(&body),
     }
 }
 

@@ -3,7 +3,7 @@
 mod turns;
 
 use super::containers::sqlite::{Database, Source};
-use super::containers::tnetstring;
+use super::containers::{tnetstring, yaml};
 use super::document;
 use super::events::{EventLog, is_event};
 use super::exchanges::Exchanges;
@@ -31,6 +31,8 @@ use turns::EarlyTurns;
 
 /// Why a record is skipped that is JSON, but of no form.
 const UNKNOWN: &str = "nothing of a known form in it";
+/// The same of a document of YAML.
+const UNKNOWN_YAML: &str = "YAML of no known form";
 
 /// A file that is being judged.
 pub(super) struct FileLog<'a> {
@@ -134,6 +136,9 @@ impl<'a> FileLog<'a> {
             }
             return Ok(());
         }
+        if self.options.api.is_none() && yaml::may_be(records.head()) && self.yaml(&mut records) {
+            return Ok(());
+        }
         loop {
             if let Some((line, number)) = records.line()
                 && self.goes_on(line, number)
@@ -147,6 +152,34 @@ impl<'a> FileLog<'a> {
         let (line, failed) = records.end();
         self.line = Some(line);
         failed.map_or(Ok(()), Err)
+    }
+
+    /// The documents of a YAML file, or the exchanges of a cassette; false if it is something else.
+    fn yaml(&mut self, records: &mut Records<'_>) -> bool {
+        /// So much of a file tells whether it is YAML.
+        const HEAD: usize = 1 << 14;
+        let (head, is_whole) = records.beginning(HEAD);
+        if !yaml::is_so(head, is_whole) {
+            return false;
+        }
+        let text = String::from_utf8_lossy(records.all());
+        let mut unknown = Vec::new();
+        let read = yaml::values(&text, &mut |value, line| {
+            let place = self.at(line);
+            match forms::read(&value) {
+                Some(_) => self.value(&value, &place),
+                None => unknown.push(place),
+            }
+        });
+        match read {
+            Err((why, line)) if self.output.summary.has_recognized() => {
+                self.found("LOG-CUT", self.at(line), format!("not readable as YAML from here on: {why}"));
+            }
+            Err(_) => return false,
+            Ok(()) => {}
+        }
+        unknown.iter().for_each(|place| self.skip(UNKNOWN_YAML, place));
+        true
     }
 
     /// The rows of a database.
@@ -420,6 +453,7 @@ impl<'a> FileLog<'a> {
         match piece {
             RecordPiece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
+            RecordPiece::Skipped(why) => self.skip(why, place),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
             RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
             RecordPiece::Linked { key, id, parent, turns } => {
@@ -458,7 +492,11 @@ impl<'a> FileLog<'a> {
     fn skip(&mut self, why: &'static str, place: &Place) {
         match self.skipped.iter_mut().find(|known| known.why == why) {
             Some(known) => known.records += 1,
-            None => self.skipped.push(Skipped { why, records: 1, line: place.line.unwrap_or_default() }),
+            None => {
+                let is_unknown = matches!(why, UNKNOWN | UNKNOWN_YAML | "a stream of no model");
+                let line = place.line.unwrap_or_default();
+                self.skipped.push(Skipped { why, records: 1, line, is_unknown });
+            }
         }
     }
 

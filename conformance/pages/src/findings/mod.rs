@@ -45,6 +45,8 @@ pub struct CheckedFile {
     pub report: Report,
     /// Why it could not be read to its end, or that nothing in it was recognized.
     pub unread: Option<String>,
+    /// Whether a fault of this program ended its reading.
+    pub is_our_fault: bool,
 }
 
 /// What came of all files of a check.
@@ -59,10 +61,11 @@ pub struct CheckRecord {
 }
 
 impl CheckRecord {
-    /// What it comes to: interrupted before unread before at fault.
+    /// What it comes to: interrupted before our own fault before unread before at fault.
     pub fn exit(&self) -> Exit {
         match () {
             () if self.interrupted => Exit::Interrupted,
+            () if self.files.iter().any(|file| file.is_our_fault) => Exit::Corpus,
             () if self.files.iter().any(|file| file.unread.is_some()) => Exit::Usage,
             () if self.files.iter().any(|file| self.is_at_fault(file)) => Exit::NotConformant,
             () => Exit::Ok,

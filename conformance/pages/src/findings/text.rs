@@ -27,7 +27,7 @@ pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
     if !summary.holds.is_empty() {
         text.push_str(&format!("  {} {}\n", styled(GOOD, "holds"), wrapped(&summary.holds.join(", "), 8, width)));
     }
-    for Skipped { why, records, line } in &summary.skipped {
+    for Skipped { why, records, line, .. } in &summary.skipped {
         let first = if *line > 0 { format!(" (the first in line {line})") } else { String::new() };
         let skipped = format!("{}: {why}{first}", count(*records, "record"));
         text.push_str(&format!("  {} {}\n", styled(FAINT, "skipped"), wrapped(&visible(&skipped), 10, width)));

@@ -347,7 +347,8 @@ fn texts(message: &Value, place: Arguments<'_>, is_last: bool, breaches: &mut Br
         Value::Array(blocks) => blocks.is_empty(),
         _ => false,
     };
-    if is_empty && !final_answer {
+    // Claude Code sends system messages without content, and the API takes them.
+    if is_empty && !final_answer && message.member("role") != "system" {
         let breach = breaches.add("ANT-MSG-NONEMPTY", place, "empty");
         if message.member("role") == "user" {
             breach.variant("user");

@@ -28,6 +28,11 @@ def growing(clean, second, third, ids="call_weather_", up=1, call_up=1):
     ]
 
 
+def refused(*lines, left=None):
+    """Takes the answers away, but for what is `left` of them: no server gives one to a request that it refuses."""
+    return [("put", line, "/response", left) for line in lines]
+
+
 def batch(clean, second, third):
     """Requests of a batch stand alone, so that nothing between them is planted."""
     return [
@@ -104,7 +109,6 @@ def named(rows, **names):
 
 
 GEMINI = {"answered": "GEM-COUNT", "repeated": "GEM-COUNT"}
-BEDROCK = {"answered": "BED-ANSWERED", "repeated": "BED-COUNT"}
 STRANDS = "clean/session_conversation-1/agents/agent_weather/messages"
 
 TABLES = {
@@ -133,17 +137,15 @@ TABLES = {
     "helicone": growing("clean.jsonl", **lines()),
     # The numbers of the ids are swapped here: the second call is `call_weather_1`.
     "gemini": [
-        *(row for row in named(growing("clean.jsonl", **lines()), **GEMINI) if row[1] not in ("lost-call", "orphan")),
-        # As many results as calls, so that only the ids tell.
-        *(row for row in growing("clean.jsonl", **lines()) if row[1] == "orphan"),
+        *(row for row in growing("clean.jsonl", **lines()) if row[1] != "lost-call"),
         (
             "clean.jsonl",
             "lost-call",
             "lost",
             *(step for line in (2, 3) for step in (("drop", at(FIRST, 1, line=line)), ("drop", at(OFFLINE, 1, line=line)))),
         ),
-        ("clean.jsonl", "signature", "GEM-SIGNATURE", ("put", 2, "/request/contents/1/parts/1/thoughtSignature"), ("put", 3, "/request/contents/1/parts/1/thoughtSignature")),
-        ("clean.jsonl", "name", "GEM-NAME", ("put", 6, "/request/tools/0/functionDeclarations/0/name", "get weather")),
+        ("clean.jsonl", "signature", "GEM-SIGNATURE", ("put", 2, "/request/contents/1/parts/1/thoughtSignature"), ("put", 3, "/request/contents/1/parts/1/thoughtSignature"), *refused(2, 3, left={"modelVersion": "gemini-3-pro"})),
+        ("clean.jsonl", "name", "GEM-NAME", ("put", 6, "/request/tools/0/functionDeclarations/0/name", "get weather"), *refused(6)),
     ],
     "gemini-contents": [
         *(row for row in named(history("clean.json"), **GEMINI, orphan="GEM-COUNT") if row[1] != "orphan"),
@@ -152,13 +154,13 @@ TABLES = {
         ("clean.json", "trailing-result", "GEM-COUNT", ("put", 1, "/3")),
     ],
     "bedrock": [
-        *named(growing("clean.jsonl", **lines(), ids="tooluse_weather_", up=2), **BEDROCK),
-        ("clean.jsonl", "no-tools", "BED-TOOLCONFIG", ("put", 6, "/request/toolConfig")),
-        ("clean.jsonl", "blank", "BED-BLANK", *(("put", line, "/request/messages/1/content/0/text", " ") for line in (2, 3))),
-        ("clean.jsonl", "empty", "BED-BLANK", ("put", 4, "/request/messages/0/content", [])),
-        ("clean.jsonl", "error-content", "BED-ERROR-CONTENT", *(("put", line, "/request/messages/2/content/1/toolResult/content", []) for line in (2, 3))),
-        ("clean.jsonl", "assistant-first", "BED-ALTERNATE", ("put", 4, "/request/messages/0/role", "assistant")),
-        ("clean.jsonl", "user-again", "BED-ALTERNATE", ("repeat", at("Thank you!", line=6), 2)),
+        *growing("clean.jsonl", **lines(), ids="tooluse_weather_", up=2),
+        ("clean.jsonl", "no-tools", "BED-TOOLCONFIG", ("put", 6, "/request/toolConfig"), *refused(6)),
+        ("clean.jsonl", "blank", "BED-BLANK", *(("put", line, "/request/messages/1/content/0/text", " ") for line in (2, 3)), *refused(2, 3)),
+        ("clean.jsonl", "empty", "BED-BLANK", ("put", 4, "/request/messages/0/content", []), *refused(4)),
+        ("clean.jsonl", "error-content", "BED-ERROR-CONTENT", *(("put", line, "/request/messages/2/content/1/toolResult/content", []) for line in (2, 3)), *refused(2, 3)),
+        ("clean.jsonl", "assistant-first", "BED-ALTERNATE", ("put", 4, "/request/messages/0/role", "assistant"), *refused(4)),
+        ("clean.jsonl", "user-again", "BED-ALTERNATE", ("repeat", at("Thank you!", line=6), 2), *refused(6)),
     ],
     "pydantic-ai": history("clean.json"),
     "langchain-dumpd": history("clean.json"),

@@ -1,0 +1,204 @@
+//! YAML as its documents, or as the exchanges of a cassette one after the other: what recorders of HTTP write.
+
+use super::base64;
+use crate::input;
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
+use serde_json::{Map, Number, Value};
+use std::collections::HashMap;
+
+/// Lists whose elements are records of their own: of vcrpy and go-vcr, and of Ruby's vcr.
+const LISTS: [&str; 2] = ["interactions", "http_interactions"];
+/// Values that are deeper are not read.
+const DEEPEST: usize = 128;
+/// So many values may be repeated by aliases.
+const MOST_REPEATED: usize = 1 << 20;
+
+/// Whether the first line may be one of YAML.
+pub(in super::super) fn may_be(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    [&b"#"[..], b"---", b"%YAML", b"- "].iter().any(|start| head.starts_with(start)) || name_length(head).is_some()
+}
+
+/// Whether a file is YAML, by its beginning: every line that is not indented is a member, an element or a comment.
+pub(in super::super) fn is_so(head: &[u8], is_whole: bool) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let Some(end) = (if is_whole { Some(head.len()) } else { memchr::memrchr(b'\n', head) }) else { return false };
+    let (mut members, mut nested) = (0, false);
+    for line in head[..end].split(|&byte| byte == b'\n') {
+        let text = line.trim_ascii();
+        if text.is_empty() || text.starts_with(b"#") || matches!(text, b"---" | b"...") || text.starts_with(b"%YAML") {
+            continue;
+        }
+        if line.starts_with(b" ") {
+            nested |= members > 0;
+            continue;
+        }
+        let element = text.strip_prefix(b"- ").map(<[u8]>::trim_ascii_start);
+        nested |= element.is_some();
+        let Some(length) = name_length(element.unwrap_or(text)) else {
+            // A list may have texts as elements.
+            if element.is_some() {
+                continue;
+            }
+            return false;
+        };
+        // These are the fields of a recorded stream, too.
+        let is_field = element.is_none() && matches!(&text[..length], b"data" | b"event" | b"id" | b"retry");
+        if is_field && members == 0 {
+            return false;
+        }
+        members += 1;
+    }
+    members > 0 && nested
+}
+
+/// How long the name of a member is with which a line begins.
+fn name_length(text: &[u8]) -> Option<usize> {
+    let is_of_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'"' | b'\'');
+    let length = text.iter().take_while(|byte| is_of_name(byte)).count();
+    let is_member = text.get(length) == Some(&b':') && text.get(length + 1).is_none_or(u8::is_ascii_whitespace);
+    (length > 0 && is_member).then_some(length)
+}
+
+/// What is being read: a list, or an object with the name of its next member.
+enum Open {
+    List(Vec<Value>),
+    Object(Map<String, Value>, Option<String>),
+}
+
+/// Gives each document to `each` with its line, of a cassette each exchange.
+///
+/// # Errors
+///
+/// Why it is no YAML, and in which line.
+pub(in super::super) fn values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (String, usize)> {
+    let mut parser = Parser::new_from_str(text);
+    let (mut open, mut anchors, mut repeated): (Vec<(Open, usize, usize)>, HashMap<usize, Value>, usize) =
+        Default::default();
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| (error.info().to_owned(), error.marker().line()))?;
+        let line = span.start.line();
+        let (value, anchor, line) = match event {
+            Event::Scalar(text, style, anchor, tag) => (scalar(text.into_owned(), style, tag.as_deref()), anchor, line),
+            Event::Alias(anchor) => {
+                let value = anchors.get(&anchor).cloned().unwrap_or_default();
+                repeated += crate::order::weight(&value);
+                if repeated > MOST_REPEATED {
+                    return Err(("it repeats itself too often".to_owned(), line));
+                }
+                (value, 0, line)
+            }
+            Event::SequenceStart(anchor, _) => {
+                open.push((Open::List(Vec::new()), anchor, line));
+                continue;
+            }
+            Event::MappingStart(anchor, _) => {
+                open.push((Open::Object(Map::new(), None), anchor, line));
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some((Open::List(elements), anchor, line)) => (Value::Array(elements), anchor, line),
+                Some((Open::Object(members, _), anchor, line)) => (Value::Object(members), anchor, line),
+                None => continue,
+            },
+            _ => continue,
+        };
+        if open.len() > DEEPEST {
+            return Err(("it is nested too deeply".to_owned(), line));
+        }
+        if anchor > 0 {
+            anchors.insert(anchor, value.clone());
+        }
+        match open.as_mut_slice() {
+            [] if value.is_object() && LISTS.iter().any(|name| value[*name].is_array()) => {}
+            [] => each(value, line),
+            [(Open::Object(_, Some(name)), ..), (Open::List(_), ..)] if LISTS.contains(&&**name) => each(value, line),
+            [.., (Open::List(elements), ..)] => elements.push(value),
+            [.., (Open::Object(members, name), ..)] => match name.take() {
+                Some(name) => _ = members.insert(name, value),
+                None => *name = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// A value that is neither a list nor an object.
+fn scalar(text: String, style: ScalarStyle, tag: Option<&Tag>) -> Value {
+    if tag.is_some_and(|tag| tag.suffix == "binary") {
+        return base64::decode(&text).map_or(Value::String(text), |bytes| input::text_of(&bytes).into());
+    }
+    if style != ScalarStyle::Plain || tag.is_some_and(|tag| tag.suffix == "str") {
+        return Value::String(text);
+    }
+    match &*text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => true.into(),
+        "false" | "False" | "FALSE" => false.into(),
+        _ => {
+            let is_number = text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '-' | '+' | '.'));
+            let number = if is_number { text.trim_start_matches('+').parse::<Number>().ok() } else { None };
+            number.map_or(Value::String(text), Value::Number)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(text: &str) -> Result<Vec<(Value, usize)>, (String, usize)> {
+        let mut found = Vec::new();
+        values(text, &mut |value, line| found.push((value, line)))?;
+        Ok(found)
+    }
+
+    #[test]
+    fn only_yaml_is_taken_for_it() {
+        for text in [
+            "interactions:\n- request:\n    body: '{}'\n",
+            "---\nversion: 1\ninteractions:\n  - id: 0\n",
+            "---\nhttp_interactions:\n- request:\n",
+            "# a comment\n- name: x\n  run: y\n",
+        ] {
+            assert!(is_so(text.as_bytes(), true), "{text}");
+        }
+        for text in [
+            "data: {\"a\": 1}\n\n",
+            "event: a\ndata: {}\n",
+            "id: 1\ndata:\n  x\n",
+            "{\"a\": 1}\n",
+            "[INFO] x: y\n  z\n",
+            "INFO: started\n{\"a\": 1}\n",
+            "a: b\n",
+            "Some text.\n  More of it: here.\n",
+        ] {
+            assert!(!is_so(text.as_bytes(), true), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cassette_is_its_exchanges_and_other_yaml_its_documents() {
+        let cassette = "version: 1\ninteractions:\n- request:\n    body: null\n- a: &x [1, '1', 1.5, yes]\n  b: *x\n";
+        let list = json!([1, "1", 1.5, "yes"]);
+        assert_eq!(
+            read(cassette),
+            Ok(vec![(json!({"request": {"body": null}}), 3), (json!({"a": list, "b": list}), 5)])
+        );
+        assert_eq!(read("a: 1\n---\n- b\n"), Ok(vec![(json!({"a": 1}), 1), (json!(["b"]), 3)]));
+        assert_eq!(read("a: !!binary |\n  eyJi\n  IjogMX0=\n"), Ok(vec![(json!({"a": "{\"b\": 1}"}), 1)]));
+        assert_eq!(read("a: b\n\u{20}c: [\n").map_err(|(_, line)| line), Err(2));
+    }
+
+    #[test]
+    fn aliases_of_aliases_take_no_memory() {
+        let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..12 {
+            let before = format!("*a{}, ", level - 1).repeat(10);
+            text += &format!("a{level}: &a{level} [{before}]\n");
+        }
+        assert!(read(&text).is_err_and(|(why, _)| why.contains("too often")));
+    }
+}
