@@ -23,8 +23,8 @@ use threadspec_judge::verdict::Unready;
 use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
-    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard,
-    StoredReference, TranscriptHeader, adopt_orphans, interrupt, run,
+    CaseResult, Exit, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard, StoredReference,
+    TranscriptHeader, adopt_orphans, interrupt, run,
 };
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -254,7 +254,7 @@ impl Verify {
             return Ok((testees, Some(provider)));
         }
         if self.command.is_empty() {
-            return Ok(((0..self.jobs).map(|_| Box::new(InProcess::new(StoredReference)) as _).collect(), None));
+            return Ok(((0..self.jobs).map(|_| Box::new(StoredReference::testee()) as _).collect(), None));
         }
         let first = Process::start(&self.command, self.timeout)?;
         let mut testees: Testees = Vec::new();
