@@ -1,8 +1,11 @@
 //! The compact form of large inputs and expectations: `golden/README.md` describes it.
 
 use crate::Error;
+use serde::Serialize;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt::Write;
 
 /// A template may expand to about this many bytes; more is a mistake.
 const BUDGET: usize = 64 << 20;
@@ -41,7 +44,7 @@ pub fn outline(template: &Value) -> Result<String, Error> {
 
 struct Expansion {
     /// The result so far.
-    json: String,
+    json: Vec<u8>,
     /// Nothing is repeated more often than this.
     most: u64,
     /// The variables of the enclosing repetitions, the innermost last.
@@ -60,12 +63,12 @@ enum Variable {
 
 impl Expansion {
     fn new(most: u64) -> Self {
-        Self { json: String::new(), most, variables: Vec::new(), budget: BUDGET }
+        Self { json: Vec::new(), most, variables: Vec::new(), budget: BUDGET }
     }
 
     fn json(mut self, template: &Value) -> Result<String, String> {
         self.value(template)?;
-        Ok(self.json)
+        Ok(String::from_utf8(self.json).expect("only JSON was written"))
     }
 
     fn spend(&mut self, bytes: usize) -> Result<(), String> {
@@ -77,15 +80,15 @@ impl Expansion {
         match template {
             Value::String(text) => {
                 let text = self.text(text)?;
-                self.write(&text.into());
+                self.write(&text);
             }
             Value::Array(elements) => {
-                self.json.push('[');
+                self.json.push(b'[');
                 self.elements(elements, &mut |expansion, element| {
                     expansion.separate();
                     expansion.value(element)
                 })?;
-                self.json.push(']');
+                self.json.push(b']');
             }
             Value::Object(members) => self.object(members)?,
             scalar => {
@@ -96,21 +99,21 @@ impl Expansion {
         Ok(())
     }
 
-    fn write(&mut self, value: &Value) {
-        self.json += &value.to_string();
+    fn write(&mut self, value: &impl Serialize) {
+        serde_json::to_writer(&mut self.json, value).expect("JSON is written to memory");
     }
 
     /// Writes a comma, except before the first element or member.
     fn separate(&mut self) {
-        if !self.json.ends_with(['[', '{']) {
-            self.json.push(',');
+        if !matches!(self.json.last(), Some(b'[' | b'{')) {
+            self.json.push(b',');
         }
     }
 
     fn member(&mut self, name: &str, value: &Value) -> Result<(), String> {
         self.separate();
-        self.write(&name.into());
-        self.json.push(':');
+        self.write(&name);
+        self.json.push(b':');
         self.value(value)
     }
 
@@ -122,20 +125,20 @@ impl Expansion {
             Some((name, Value::String(number))) if members.len() == 1 && name == "number" => {
                 let number = self.text(number)?;
                 let number: u64 = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
-                self.write(&number.into());
+                self.write(&number);
             }
             Some((name, Value::Array(parts))) if members.len() == 1 && name == "concat" => {
                 let text = self.concatenation(parts)?;
-                self.write(&text.into());
+                self.write(&text);
             }
             Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => self.members(pairs)?,
             _ => {
-                self.json.push('{');
+                self.json.push(b'{');
                 for (name, value) in members {
                     let name = self.text(name)?;
                     self.member(&name, value)?;
                 }
-                self.json.push('}');
+                self.json.push(b'}');
             }
         }
         Ok(())
@@ -154,11 +157,11 @@ impl Expansion {
     }
 
     /// The string, if a template stands for one.
-    fn string(&mut self, template: &Value) -> Result<Option<String>, String> {
+    fn string<'t>(&mut self, template: &'t Value) -> Result<Option<Cow<'t, str>>, String> {
         match template {
             Value::String(text) => self.text(text).map(Some),
             Value::Object(members) if members.len() == 1 => match members.get("concat") {
-                Some(Value::Array(parts)) => self.concatenation(parts).map(Some),
+                Some(Value::Array(parts)) => self.concatenation(parts).map(|text| Some(text.into())),
                 _ => Ok(None),
             },
             _ => Ok(None),
@@ -167,19 +170,19 @@ impl Expansion {
 
     fn members(&mut self, pairs: &[Value]) -> Result<(), String> {
         let mut names = HashSet::new();
-        self.json.push('{');
+        self.json.push(b'{');
         self.elements(pairs, &mut |expansion, pair| {
             let wrong = || "`members` takes pairs of a name and a value".to_owned();
             let Some([name, value]) = pair.as_array().map(Vec::as_slice) else { return Err(wrong()) };
             let name = expansion.string(name)?.ok_or_else(wrong)?;
             expansion.member(&name, value)?;
-            if names.contains(&name) {
+            if names.contains(&*name) {
                 return Err(format!("`members` names `{name}` twice"));
             }
-            names.insert(name);
+            names.insert(name.into_owned());
             Ok(())
         })?;
-        self.json.push('}');
+        self.json.push(b'}');
         Ok(())
     }
 
@@ -231,10 +234,14 @@ impl Expansion {
     }
 
     /// A text with its variables replaced.
-    fn text(&mut self, template: &str) -> Result<String, String> {
+    fn text<'t>(&mut self, template: &'t str) -> Result<Cow<'t, str>, String> {
+        if self.variables.is_empty() || !template.contains('{') {
+            self.spend(template.len())?;
+            return Ok(template.into());
+        }
         let mut text = String::new();
         self.text_onto(&mut text, template)?;
-        Ok(text)
+        Ok(text.into())
     }
 
     fn text_onto(&mut self, text: &mut String, template: &str) -> Result<(), String> {
@@ -242,26 +249,27 @@ impl Expansion {
         while let Some(at) = rest.find('{').filter(|_| !self.variables.is_empty()) {
             *text += &rest[..at];
             rest = &rest[at..];
-            let length = if let Some((value, length)) = self.placeholder(rest) {
-                *text += &value;
-                length
-            } else {
+            let length = self.placeholder_onto(text, rest).unwrap_or_else(|| {
                 text.push('{');
                 1
-            };
+            });
             rest = &rest[length..];
         }
         *text += rest;
         self.spend(text.len() - before)
     }
 
-    /// What `{n}`, `{n+1}` or `{10n+3}` stands for, and how long the placeholder is.
-    fn placeholder(&self, text: &str) -> Option<(String, usize)> {
-        let (inside, _) = text[1..].split_once('}')?;
+    /// Adds what `{n}`, `{n+1}` or `{10n+3}` stands for. Returns how long the placeholder is.
+    fn placeholder_onto(&self, text: &mut String, rest: &str) -> Option<usize> {
+        let (inside, _) = rest[1..].split_once('}')?;
         let at = inside.find(|c: char| !c.is_ascii_digit())?;
         let variable = inside[at..].chars().next()?;
         let number = match &self.variables.iter().rev().find(|(name, _)| *name == variable)?.1 {
-            Variable::Text(text) => return (inside.len() == 1).then(|| (text.clone(), 3)),
+            Variable::Text(value) if inside.len() == 1 => {
+                *text += value;
+                return Some(inside.len() + 2);
+            }
+            Variable::Text(_) => return None,
             Variable::Number(number) => *number,
         };
         let factor = if at == 0 { 1 } else { inside[..at].parse().ok()? };
@@ -269,7 +277,9 @@ impl Expansion {
             "" => 0,
             more => more.strip_prefix('+').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()?,
         };
-        Some((number.checked_mul(factor)?.checked_add(summand)?.to_string(), inside.len() + 2))
+        let number = number.checked_mul(factor)?.checked_add(summand)?;
+        write!(text, "{number}").ok()?;
+        Some(inside.len() + 2)
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use threadspec_judge::corpus::{CLAUSES, Case, Corpus, File};
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::{InProcess, Settings, StoredReference, run};
+use threadspec_runner::{Settings, StoredReference, run};
 
 datatest_stable::harness! {
     { test = every_case_of, root = "../golden", pattern = r"^[^/]+/[^/]+\.json$" },
@@ -33,7 +33,7 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
             .step_by(step)
             .collect();
         let settings = Settings { strict: true, ..Settings::new(profile) };
-        for result in run(&mut [Box::new(InProcess::new(StoredReference))], &cases, &settings, &mut ()).results {
+        for result in run(&mut [Box::new(StoredReference::testee())], &cases, &settings, &mut ()).results {
             if result.judgement.verdict != Verdict::Pass {
                 let repeat = format!("cargo run -- verify --filter {} --profile {profile}", result.case.id);
                 failures += &threadspec_report::Failure::of_case(&result, &corpus, true, repeat).text();

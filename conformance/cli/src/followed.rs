@@ -66,6 +66,10 @@ impl Watch for Followed {
         }
     }
 
+    fn hears_outcomes(&self) -> bool {
+        self.recorder.is_some()
+    }
+
     fn outcome(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
         if let Some((_, recorder)) = &mut self.recorder {
             recorder.record(case, step, request, outcome);

@@ -24,8 +24,8 @@ use threadspec_judge::verdict::Unready;
 use threadspec_report::{Circumstances, ReportFormat};
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
-    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard,
-    StoredReference, Testee, TranscriptHeader, adopt_orphans, interrupt, run,
+    CaseResult, Exit, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard, StoredReference, Testee,
+    TranscriptHeader, adopt_orphans, interrupt, run,
 };
 
 /// How long a testee may take for one reply.
@@ -328,7 +328,7 @@ impl Verify {
         }
         let none: Leftovers = Box::new(|| None);
         if self.command.is_empty() {
-            return Ok(((0..self.jobs).map(|_| Box::new(InProcess::new(StoredReference)) as _).collect(), none));
+            return Ok(((0..self.jobs).map(|_| Box::new(StoredReference::testee()) as _).collect(), none));
         }
         let first = Process::start(&self.command, self.timeout)?;
         let mut testees: Testees = Vec::new();

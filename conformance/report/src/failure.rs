@@ -192,7 +192,9 @@ impl<'a> Failure<'a> {
 fn conversation_of(CaseResult { case, judgement }: &CaseResult<'_>) -> Vec<ConversationLine> {
     match &judgement.actual {
         // Differences from an expected output say more where there is one.
-        Some(actual) if judgement.mismatches.is_empty() => conversation(case.op, case.input(), actual, &judgement.note),
+        Some(actual) if judgement.mismatches.is_empty() => {
+            conversation(case.op, case.for_a_while().input(), actual, &judgement.note)
+        }
         _ => Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! The reference with its sessions, which are stored on disk.
 
+use crate::testee::InProcess;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use threadspec::session::FileStore;
@@ -17,6 +18,11 @@ const FILE: &str = "thread.jsonl";
 pub struct StoredReference;
 
 impl StoredReference {
+    /// The reference as a testee, which is asked on all processors.
+    pub fn testee() -> InProcess<Self> {
+        InProcess::new(Self).with_twins(|| Box::new(InProcess::new(Self)))
+    }
+
     /// The reply line to a request of op `session` whose model is not in its input.
     pub fn line_with(&self, request: &Request, model: &mut dyn SessionModel) -> String {
         Self::session(request, |store| play_with(request, store, milliseconds, model)).line(request.id)
@@ -63,7 +69,7 @@ impl Implementation for StoredReference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InProcess, Testee};
+    use crate::Testee;
     use serde_json::{Value, json};
     use threadspec_judge::protocol::JudgeProfile;
     use threadspec_judge::verdict::Outcome;

@@ -122,18 +122,19 @@ fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, pr
     let mut run = Run { shutdown, remarks, ..Run::default() };
     for &case in cases {
         let mut earlier = Earlier::default();
-        for (step, input) in case.after().iter().enumerate() {
-            if let Some(outcome) = transcript.take(&Request { input: input.clone(), ..case.request(0, profile) }) {
-                earlier.hear(case, terms, step, &outcome);
+        let asked = &*case.for_a_while();
+        for (step, input) in asked.after().iter().enumerate() {
+            if let Some(outcome) = transcript.take(&Request { input: input.clone(), ..asked.request(0, profile) }) {
+                earlier.hear(asked, terms, step, &outcome);
             }
         }
-        let judgement = match (lack(hello, case), transcript.take(&case.request(0, profile))) {
+        let judgement = match (lack(hello, case), transcript.take(&asked.request(0, profile))) {
             (Some(lack), _) => Judgement::new(Verdict::Unsupported, lack),
             (None, None) => Judgement::new(Verdict::NotRun, "it was not recorded"),
             (None, Some(outcome)) => {
                 run.declined +=
                     usize::from(!case.reasoning && matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
-                earlier.with(judge(case, terms, outcome))
+                earlier.with(judge(asked, terms, outcome))
             }
         };
         run.results.push(CaseResult { case, judgement });

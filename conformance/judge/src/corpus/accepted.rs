@@ -17,6 +17,14 @@ pub enum Accepted {
 }
 
 impl Accepted {
+    /// How many bytes its texts take, which may be many.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.iter().map(String::len).sum(),
+            Self::Values(_) => 0,
+        }
+    }
+
     /// Whether an output, as JSON text, is one of them.
     pub fn has(&self, output: &[u8]) -> bool {
         match self {

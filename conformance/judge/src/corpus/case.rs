@@ -10,6 +10,7 @@ use crate::protocol::{Features, JudgeProfile, Op, RejectKind, Request};
 use crate::universal::Property;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use threadspec::oracle::Api;
 
@@ -77,12 +78,12 @@ pub struct Case {
     /// Of op `session`: the features that a framework must have for it, beside `message`, which every session needs.
     pub needs: Features,
     /// The case as it stands in its file, or as it would.
-    source: OnceLock<String>,
+    source: OnceLock<Arc<str>>,
     /// Where it comes from if it stands in no file.
     origin: Option<Origin>,
     /// Whether it is a template, hence large.
     pub is_template: bool,
-    /// These are made when they are asked for: most runs need few of them.
+    /// These are made when they are asked for: most runs need few of them. Those of a template are large: see [`Case::for_a_while`].
     sent: OnceLock<Result<Sent, Error>>,
     expect: OnceLock<Result<Expect, Error>>,
     accepted: OnceLock<Arc<[String]>>,
@@ -90,6 +91,18 @@ pub struct Case {
 }
 
 impl Case {
+    /// The case as it is worked with. What is made of a template, which may be megabytes, goes with it; a run that asked the corpus itself
+    /// would hold that of every case to its end.
+    pub fn for_a_while(&self) -> Cow<'_, Self> {
+        let is_made = self.sent.get().is_some();
+        if self.is_template && !is_made { Cow::Owned(self.clone()) } else { Cow::Borrowed(self) }
+    }
+
+    /// Makes what it takes to put the case and to judge it, so that nobody waits for it later.
+    pub fn prepare(&self) {
+        let _ = (self.sent(), self.accepted());
+    }
+
     /// The last part of its id.
     pub fn name(&self) -> &str {
         self.id.rsplit_once('/').map_or(&self.id, |(_, name)| name)
@@ -208,7 +221,7 @@ impl Case {
 
     /// The case as it stands in its file; for a row of a covering array, as it would stand there.
     pub fn source(&self) -> &str {
-        self.source.get_or_init(|| self.origin.as_ref().map(|origin| origin.source(self)).unwrap_or_default())
+        self.source.get_or_init(|| self.origin.as_ref().map(|origin| origin.source(self)).unwrap_or_default().into())
     }
 
     /// Whether it is a row of a covering array.
@@ -353,7 +366,7 @@ impl Case {
             streams: written.streams,
             reasoning: reasoning == Some(true),
             needs,
-            source: OnceLock::from(source.get().to_owned()),
+            source: OnceLock::from(Arc::from(source.get())),
             origin: None,
             is_template: written.expand == Some(true),
             sent: OnceLock::new(),

@@ -54,7 +54,7 @@ pub(super) fn row(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Re
         input => laid_out(&case.written_input(), room.ends),
         expect => laid_out(&expectation(case), room.ends),
         badges => badges(runs, results),
-        results => shown.map(|(number, found)| result(&runs[*number], found, case.input(), &room)).collect::<Vec<_>>(),
+        results => shown.map(|(number, found)| result(&runs[*number], found, case.for_a_while().input(), &room)).collect::<Vec<_>>(),
         ..about(case, corpus)
     }
 }

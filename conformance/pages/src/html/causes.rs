@@ -2,7 +2,7 @@
 
 use super::cases::{self, IN_FULL};
 use minijinja::{Value, context};
-use threadspec_judge::corpus::Corpus;
+use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::verdict::Verdict;
 use threadspec_report::causes::{Cause, by_severity, causes_of};
 use threadspec_report::reasons;
@@ -30,7 +30,7 @@ pub(super) fn rows(runs: &[RunRecord], corpus: &Corpus) -> Vec<Value> {
         }
         let counts = (0..runs.len()).map(|run| cause.members.iter().filter(|&&index| all[index].0 == run).count());
         let severity = |case: &CaseRecord| case.severity.map(|severity| severity.to_string());
-        let asked = corpus.cases.iter().find(|case| case.id == clearest.id);
+        let asked = corpus.cases.iter().find(|case| case.id == clearest.id).map(Case::for_a_while);
         let input = clearest.details.as_ref().map_or("", |details| &details.input);
         context! {
             counts => counts.collect::<Vec<_>>(),
@@ -40,9 +40,9 @@ pub(super) fn rows(runs: &[RunRecord], corpus: &Corpus) -> Vec<Value> {
             charged => cause.clause,
             sign => shortened(&cause.sign, 200),
             cases => ids.iter().map(|case| context! { id => case.id.clone(), severity => severity(case) }).collect::<Vec<_>>(),
-            about => asked.map(|case| cases::about(case, corpus)),
+            about => asked.as_deref().map(|case| cases::about(case, corpus)),
             script => clearest.details.as_ref().map(cases::script),
-            result => cases::result(&runs[number], clearest, asked.map_or(input, |case| case.input()), &IN_FULL),
+            result => cases::result(&runs[number], clearest, asked.as_deref().map_or(input, Case::input), &IN_FULL),
         }
     };
     causes_of(&cases).into_iter().map(row).collect()

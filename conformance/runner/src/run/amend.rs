@@ -10,7 +10,7 @@ impl Worker<'_, '_, '_> {
     pub(super) fn amend(&mut self) {
         for (id, outcome) in self.testee.amended() {
             let Some(&(index, step)) = self.asked.get(&id) else { continue };
-            let case = self.shared.cases[index];
+            let case = &*self.shared.cases[index].for_a_while();
             let stood = |judgement: &Judgement| matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
             if !self.part.judged.get(&index).is_some_and(stood) {
                 continue;

@@ -7,6 +7,7 @@ use super::Ending;
 use super::worker::{Worker, is_declined};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use threadspec_judge::corpus::Case;
 use threadspec_judge::verdict::{Earlier, Outcome, judge};
 
 /// At most this many hanging cases are asked again, since each of them takes the whole timeout.
@@ -30,7 +31,7 @@ const UNASKED: &str = "by itself: after its reply";
 
 impl Worker<'_, '_, '_> {
     /// Charges the waiting case, or the case that the same process answered last.
-    pub(super) fn find_culprit(&mut self, index: usize, answered: &[usize], outcome: Outcome) {
+    pub(super) fn find_culprit(&mut self, (index, case): (usize, &Case), answered: &[usize], outcome: Outcome) {
         let hangs = matches!(outcome, Outcome::Timeout(_));
         if hangs && self.shared.hung.fetch_add(1, Ordering::Relaxed) >= MOST_HUNG {
             return self.charge(index, outcome, "");
@@ -40,9 +41,9 @@ impl Worker<'_, '_, '_> {
             return;
         }
         let (earlier, alone, lateness) = if hangs {
-            self.put_patiently(index)
+            self.put_patiently(index, case)
         } else {
-            let (earlier, outcome) = self.put(index);
+            let (earlier, outcome) = self.put(index, case);
             (earlier, outcome, None)
         };
         if let Some(late) = lateness.filter(|_| alone.is_reply()) {
@@ -62,20 +63,25 @@ impl Worker<'_, '_, '_> {
         if let Some(own) = own {
             self.charge(index, as_loss(own), UNASKED);
         } else if is_other {
-            let judgement = earlier.with(judge(self.shared.cases[index], self.shared.terms, alone));
+            let judgement = earlier.with(judge(case, self.shared.terms, alone));
             self.settle(index, judgement, false);
         } else if let Some(again) = hangs.then(|| self.asked_again_in_order(answered, index)).flatten() {
-            self.forgive(index, outcome, again);
+            self.forgive((index, case), outcome, again);
         } else {
             self.charge(index, outcome, AFTER_OTHERS);
         }
         self.afresh();
     }
 
+    /// Asks a case whose reply need not be judged.
+    fn put_again(&mut self, index: usize) -> (Earlier, Outcome) {
+        self.put(index, &self.shared.cases[index].for_a_while())
+    }
+
     /// Asks a case, and waits longer than the testee may take.
-    fn put_patiently(&mut self, index: usize) -> (Earlier, Outcome, Option<Duration>) {
+    fn put_patiently(&mut self, index: usize, case: &Case) -> (Earlier, Outcome, Option<Duration>) {
         self.testee.be_patient(PATIENCE);
-        let (earlier, outcome) = self.put(index);
+        let (earlier, outcome) = self.put(index, case);
         let late = self.testee.lateness();
         self.testee.be_patient(1);
         (earlier, outcome, late)
@@ -87,15 +93,14 @@ impl Worker<'_, '_, '_> {
             return None;
         }
         self.afresh();
-        let are_answered = answered.iter().all(|&earlier| self.put(earlier).1.is_reply());
-        let put = are_answered.then(|| self.put(index));
+        let are_answered = answered.iter().all(|&earlier| self.put_again(earlier).1.is_reply());
+        let put = are_answered.then(|| self.put_again(index));
         self.afresh();
         put.filter(|(_, outcome)| outcome.is_reply())
     }
 
     /// Excuses a case that timed out only once, perhaps because the machine was busy, and reports it as late.
-    fn forgive(&mut self, index: usize, late: Outcome, (earlier, again): (Earlier, Outcome)) {
-        let case = self.shared.cases[index];
+    fn forgive(&mut self, (index, case): (usize, &Case), late: Outcome, (earlier, again): (Earlier, Outcome)) {
         if let Outcome::Timeout(what) = late {
             let what = what.lines().next().unwrap_or_default().to_owned();
             self.part.late.push(format!("{}: {what} once; asked again in the same order, it was in time", case.id));
@@ -129,7 +134,7 @@ impl Worker<'_, '_, '_> {
     /// Charges a case that was answered with the id of the hello, unless the hello itself was answered again.
     pub(super) fn charge_for_id_of_hello(&mut self, index: usize, what: String) {
         if self.hello_is_said_once() {
-            let how = if self.put(index).1.is_reply() { AFTER_OTHERS } else { BY_ITSELF };
+            let how = if self.put_again(index).1.is_reply() { AFTER_OTHERS } else { BY_ITSELF };
             self.afresh();
             self.charge(index, Outcome::Garbage(what), how);
         }
@@ -161,7 +166,7 @@ impl Worker<'_, '_, '_> {
     /// The output of a fresh process beyond its replies to these cases.
     fn said_after(&mut self, cases: &[usize]) -> Option<Outcome> {
         self.afresh();
-        let failed = cases.iter().map(|&index| self.put(index).1).find(|outcome| !outcome.is_reply());
+        let failed = cases.iter().map(|&index| self.put_again(index).1).find(|outcome| !outcome.is_reply());
         let said = failed.or_else(|| self.testee.overhear(MOMENT));
         self.afresh();
         said.filter(|said| !matches!(said, Outcome::Interrupted | Outcome::NotReady(_)))
@@ -181,7 +186,7 @@ impl Worker<'_, '_, '_> {
     fn hangs_after(&mut self, answered: &[usize]) -> bool {
         let Some(&last) = answered.last() else { return false };
         self.afresh();
-        let (first, second) = (self.put(last).1, self.put(last).1);
+        let (first, second) = (self.put_again(last).1, self.put_again(last).1);
         self.afresh();
         let hangs = first.is_reply() && matches!(second, Outcome::Timeout(_));
         if hangs {

@@ -4,6 +4,7 @@
 //! requests at once gets them so first, and if every case passes, that stands. Otherwise the cases are asked again one by one, so
 //! that nobody is accused because of the load.
 
+mod ahead;
 mod amend;
 mod blame;
 mod known;
@@ -15,6 +16,7 @@ pub use known::{Known, date};
 pub use order::Shard;
 
 use crate::testee::{Testee, interrupt};
+use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -138,13 +140,22 @@ pub trait Watch: Send {
     /// A case ended; it can still end in another way.
     fn result(&mut self, _: &Case, _: &Judgement) {}
 
+    /// Whether [`Watch::outcome`] does anything. If so, requests are sent in the order of the cases.
+    fn hears_outcomes(&self) -> bool {
+        true
+    }
+
     /// The outcome of a request of a case. The steps count the inputs that are sent first, then the case's own. A later outcome of the
     /// same step replaces the earlier one.
     fn outcome(&mut self, _: &Case, _step: usize, _: &Request, _: &Outcome) {}
 }
 
 /// Ignores everything.
-impl Watch for () {}
+impl Watch for () {
+    fn hears_outcomes(&self) -> bool {
+        false
+    }
+}
 
 /// Why a run ends before its last case.
 #[derive(Clone, Debug)]
@@ -192,14 +203,14 @@ pub fn run<'a>(
     let jobs = testees.len();
     let parts = match testees {
         // The caller's own stack is deep enough.
-        [testee] => vec![Worker::new(&shared, &mut **testee, asked).work()],
+        [testee] => vec![Worker::new(&shared, &mut **testee, asked).work(processors())],
         several => thread::scope(|scope| {
             let mut workers = Vec::new();
             for (number, testee) in several.iter_mut().enumerate() {
                 let share = asked.iter().copied().skip(number).step_by(jobs).collect();
                 let worker = Worker::new(&shared, &mut **testee, share);
                 let deep = thread::Builder::new().stack_size(DEEP_STACK);
-                match deep.spawn_scoped(scope, || worker.work()) {
+                match deep.spawn_scoped(scope, || worker.work(1)) {
                     Ok(worker) => workers.push(worker),
                     Err(error) => shared.end_with(Ending::NotReady(Unready::Shortage(format!("no thread: {error}")))),
                 }
@@ -210,6 +221,11 @@ pub fn run<'a>(
         }),
     };
     shared.conclude(parts, &hello)
+}
+
+/// How many threads can work at the same time.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// What a testee lacks for a case by its hello, if anything: it is not asked then.
@@ -241,6 +257,10 @@ impl<'a> Shared<'_, 'a> {
 
     fn watch(&self, what: impl FnOnce(&mut dyn Watch)) {
         what(&mut **self.watch.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn hears_outcomes(&self) -> bool {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).hears_outcomes()
     }
 
     /// Counts a case that cost the testee its process.

@@ -32,12 +32,12 @@ impl Worker<'_, '_, '_> {
     }
 
     fn put_together(&mut self, index: usize) {
-        let case = self.shared.cases[index];
+        let case = &*self.shared.cases[index].for_a_while();
         let last = case.after().len();
         let mut waiting = HashMap::new();
         // What the newest run overwrites shows in the others, so that the newest one is not the case.
         for step in (0..=last).cycle().take((last + 1) * TIMES + last) {
-            let request = self.request(index, step);
+            let request = self.request(index, case, step);
             self.testee.send(&request);
             waiting.insert(request.id, (step, request));
         }

@@ -4,15 +4,20 @@ use super::blame::{AFTER_OTHERS, as_loss};
 use super::order::{request_id, sort};
 use super::{Ending, Shared};
 use crate::testee::{Testee, Trouble, interrupt};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::Ordering;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::{Accepted, Case};
+use threadspec_judge::json::DEEP_STACK;
 use threadspec_judge::protocol::{Feature, JudgeProfile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Verdict, judge};
 
-/// How many bytes may wait for their replies; a single request may be longer.
+/// How many bytes may wait for their replies, and be accepted as replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;
 /// The cases of at most this many past requests are remembered.
 const MOST_ASKED: usize = 1 << 20;
@@ -50,20 +55,29 @@ pub(super) struct Worker<'w, 's, 'a> {
     /// When this process was started, or is about to be.
     pub(super) since: Instant,
     round: u64,
+    /// How many requests there were, here or in the whole run.
+    numbers: &'w AtomicI64,
     pub(super) part: ShareResults,
 }
 
 impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     pub(super) fn new(shared: &'w Shared<'s, 'a>, testee: &'w mut (dyn Testee + Send), share: Vec<usize>) -> Self {
         let (asked, answered, since) = (HashMap::new(), Vec::new(), Instant::now());
-        Self { shared, testee, share, asked, answered, served: 0, since, round: 0, part: ShareResults::default() }
+        let (numbers, part) = (&shared.requests, ShareResults::default());
+        Self { shared, testee, share, asked, answered, served: 0, since, round: 0, numbers, part }
     }
 
-    pub(super) fn work(mut self) -> ShareResults {
+    /// One that counts its requests for itself.
+    pub(super) fn counting(self, numbers: &'w AtomicI64) -> Self {
+        Self { numbers, ..self }
+    }
+
+    /// Puts the cases to the testee, on so many threads where that makes no difference.
+    pub(super) fn work(mut self, threads: usize) -> ShareResults {
         let window = self.window();
-        if window == 1 || self.several_at_once(window) == Trust::Doubted {
+        if window == 1 || self.several_at_once(window, threads) == Trust::Doubted {
             self.restart();
-            self.one_by_one();
+            self.one_by_one(threads);
         }
         self.round = 0;
         self.together();
@@ -95,40 +109,68 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.since = Instant::now();
     }
 
-    pub(super) fn request(&mut self, index: usize, step: usize) -> Request {
-        let number = self.shared.requests.fetch_add(1, Ordering::Relaxed) + 1;
+    /// Counts requests that a twin of the testee got.
+    pub(super) fn count(&mut self, requests: u64) {
+        self.numbers.fetch_add(requests.cast_signed(), Ordering::Relaxed);
+        self.served += requests;
+    }
+
+    pub(super) fn request(&mut self, index: usize, case: &Case, step: usize) -> Request {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let id = request_id(self.shared.settings.seed, number);
         if self.asked.len() == MOST_ASKED {
             self.asked.clear();
         }
         self.asked.insert(id, (index, step));
         self.served += 1;
-        let case = self.shared.cases[index];
         let input = case.after().get(step).map_or_else(|| case.input(), String::as_str).to_owned();
         Request { reasoning: case.reasoning, ..Request::new(id, case.op, self.shared.settings.profile, input) }
     }
 
     /// Asks all cases without waiting for each reply. If any case does not pass, the results are not final.
-    fn several_at_once(&mut self, window: usize) -> Trust {
+    fn several_at_once(&mut self, window: usize, threads: usize) -> Trust {
         let cases = self.shared.cases;
         sort(cases, &mut self.share, self.shared.settings.seed, 0);
         let (alone, share): (Vec<usize>, Vec<usize>) =
             self.share.iter().partition(|&&index| has_its_process_to_itself(cases[index]));
-        let mut steps =
-            share.into_iter().flat_map(|index| (0..=cases[index].after().len()).map(move |step| (index, step)));
-        let (mut waiting, mut bytes): (HashMap<i64, (usize, usize, Request)>, usize) = (HashMap::new(), 0);
+        let trust = thread::scope(|scope| {
+            let templates = share.iter().map(|&index| cases[index]).filter(|case| case.is_template && threads > 1);
+            let prepared = prepared(scope, templates.collect());
+            let cases = share.into_iter().map(move |index| {
+                let prepared = if cases[index].is_template { prepared.recv().ok() } else { None };
+                (index, prepared.unwrap_or_else(|| cases[index].for_a_while()))
+            });
+            self.pipelined(cases, window)
+        });
+        for index in alone {
+            if trust == Trust::Doubted || self.shared.is_over() {
+                break;
+            }
+            self.case(index);
+        }
+        trust
+    }
+
+    /// Asks cases without waiting for each reply.
+    fn pipelined<'c>(&mut self, cases: impl Iterator<Item = (usize, Cow<'c, Case>)>, window: usize) -> Trust {
+        let mut steps = cases.flat_map(|(index, case)| {
+            let case = Rc::new(case);
+            (0..=case.after().len()).map(move |step| (index, Rc::clone(&case), step))
+        });
+        let (mut waiting, mut bytes): (HashMap<i64, (usize, Rc<Cow<'c, Case>>, usize, Request)>, usize) =
+            (HashMap::new(), 0);
         let mut earlier: HashMap<usize, Earlier> = HashMap::new();
         loop {
             // Half a window at once: several requests are one message to the thread that writes them.
             let room = if waiting.len() <= window / 2 { window } else { 0 };
             while waiting.len() < room
                 && bytes < MOST_WAITING
-                && let Some((index, step)) = steps.next()
+                && let Some((index, case, step)) = steps.next()
             {
-                let request = self.request(index, step);
-                bytes += request.input.len();
-                self.testee.send_for(&request, accepted(cases[index], step));
-                waiting.insert(request.id, (index, step, request));
+                let request = self.request(index, &case, step);
+                bytes += size(&case, step, &request);
+                self.testee.send_for(&request, accepted(&case, step));
+                waiting.insert(request.id, (index, case, step, request));
             }
             if waiting.is_empty() {
                 break;
@@ -137,32 +179,26 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             if self.shared.is_over() {
                 return Trust::Believed;
             }
-            let Some((index, step, request)) = waiting.remove(&id).filter(|_| outcome.is_reply()) else {
+            let Some((index, case, step, request)) = waiting.remove(&id).filter(|_| outcome.is_reply()) else {
                 return Trust::Doubted;
             };
-            bytes -= request.input.len();
-            let case = cases[index];
-            self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
+            bytes -= size(&case, step, &request);
+            self.shared.watch(|watch| watch.outcome(&case, step, &request, &outcome));
             if step < case.after().len() {
                 let earlier = earlier.entry(index).or_default();
-                earlier.hear(case, self.shared.terms, step, &outcome);
+                earlier.hear(&case, self.shared.terms, step, &outcome);
                 if !earlier.is_sound() {
                     return Trust::Doubted;
                 }
             } else {
-                let is_declined = is_declined(case, &outcome);
-                let judgement = judge(case, self.shared.terms, outcome);
+                let is_declined = is_declined(&case, &outcome);
+                let judgement = judge(&case, self.shared.terms, outcome);
                 if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
                     return Trust::Doubted;
                 }
+                earlier.remove(&index);
                 self.settle(index, judgement, is_declined);
                 self.answer(index);
-            }
-        }
-        for index in alone {
-            self.case(index);
-            if self.shared.is_over() {
-                break;
             }
         }
         Trust::Believed
@@ -176,7 +212,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.answered.push(index);
     }
 
-    fn one_by_one(&mut self) {
+    fn one_by_one(&mut self, threads: usize) {
         self.part = ShareResults::default();
         let settings = self.shared.settings;
         while self.goes_on() {
@@ -184,12 +220,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             // Later rounds are shuffled in any case: they are there to find what depends on the order.
             let seed = settings.seed.or((self.round > 0).then_some(0));
             sort(self.shared.cases, &mut order, seed, self.round);
-            for index in order {
-                self.case(index);
-                if self.shared.is_over() {
-                    return;
-                }
-            }
+            self.in_order(&order, threads);
             self.round += 1;
         }
     }
@@ -200,16 +231,17 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         !self.share.is_empty() && (self.round < settings.rounds || is_time) && !self.shared.is_over()
     }
 
-    fn case(&mut self, index: usize) {
+    pub(super) fn case(&mut self, index: usize) {
         self.amend();
+        let case = self.shared.cases[index].for_a_while();
         loop {
             if self.is_spoken_after() && self.shared.is_over() {
                 return;
             }
-            match self.put(index) {
+            match self.put(index, &case) {
                 (earlier, outcome) if outcome.is_reply() => {
-                    let is_declined = is_declined(self.shared.cases[index], &outcome);
-                    let judgement = earlier.with(judge(self.shared.cases[index], self.shared.terms, outcome));
+                    let is_declined = is_declined(&case, &outcome);
+                    let judgement = earlier.with(judge(&case, self.shared.terms, outcome));
                     self.settle(index, judgement, is_declined);
                     self.answer(index);
                     return;
@@ -228,7 +260,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 (_, outcome) => {
                     let answered = std::mem::take(&mut self.answered);
                     self.started();
-                    return self.find_culprit(index, &answered, outcome);
+                    return self.find_culprit((index, &case), &answered, outcome);
                 }
             }
         }
@@ -261,15 +293,11 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
 
     /// Sends the requests of a case one after the other, and judges the replies to those that are sent first. What these leave behind
     /// belongs to this case.
-    pub(super) fn put(&mut self, index: usize) -> (Earlier, Outcome) {
-        let case = self.shared.cases[index];
-        let before = self.answered.last().map(|&before| self.shared.cases[before]);
-        if before.into_iter().chain([case]).any(has_its_process_to_itself) {
-            self.restart();
-        }
+    pub(super) fn put(&mut self, index: usize, case: &Case) -> (Earlier, Outcome) {
+        self.make_room(case);
         let mut earlier = Earlier::default();
         for step in 0..case.after().len() {
-            let Some(request) = self.next_request(index, step) else {
+            let Some(request) = self.next_request(index, case, step) else {
                 return (earlier, Outcome::Interrupted);
             };
             let outcome = self.testee.ask(&request);
@@ -281,7 +309,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             }
             earlier.hear(case, self.shared.terms, step, &outcome);
         }
-        let Some(request) = self.next_request(index, case.after().len()) else {
+        let Some(request) = self.next_request(index, case, case.after().len()) else {
             return (earlier, Outcome::Interrupted);
         };
         let outcome = self.testee.ask_for(&request, case.accepted());
@@ -291,11 +319,19 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         (earlier, outcome)
     }
 
+    /// Starts the process afresh if the case, or the one before, cannot share it.
+    pub(super) fn make_room(&mut self, case: &Case) {
+        let before = self.answered.last().map(|&before| self.shared.cases[before]);
+        if before.into_iter().chain([case]).any(has_its_process_to_itself) {
+            self.restart();
+        }
+    }
+
     /// The next request to this process, after a pause if it has had one; `None` if the run was interrupted meanwhile.
-    fn next_request(&mut self, index: usize, step: usize) -> Option<Request> {
+    fn next_request(&mut self, index: usize, case: &Case, step: usize) -> Option<Request> {
         let pause = self.shared.settings.pause.filter(|_| self.served > 0);
         let is_interrupted = pause.is_some_and(|pause| !interrupt::wait(pause));
-        (!is_interrupted).then(|| self.request(index, step))
+        (!is_interrupted).then(|| self.request(index, case, step))
     }
 
     /// Notes how a case ended. If it is run several times, the first failure counts.
@@ -324,17 +360,17 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
 
     /// Charges a case with a crash, a hang or garbage.
     pub(super) fn charge(&mut self, index: usize, outcome: Outcome, how: &str) {
-        let case: &Case = self.shared.cases[index];
+        let case = self.shared.cases[index].for_a_while();
         let step = case.after().len();
-        let request = self.request(index, step);
-        self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
-        let mut judgement = judge(case, self.shared.terms, outcome);
+        let request = self.request(index, &case, step);
+        self.shared.watch(|watch| watch.outcome(&case, step, &request, &outcome));
+        let mut judgement = judge(&case, self.shared.terms, outcome);
         judgement.note = join(&judgement.note, how);
         judgement.after_others = how == AFTER_OTHERS;
         self.part.judged.remove(&index);
         self.part.declined.remove(&index);
         self.settle(index, judgement, false);
-        if !self.shared.settings.known.covers(case) {
+        if !self.shared.settings.known.covers(&case) {
             self.shared.count_loss();
         }
     }
@@ -360,9 +396,35 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     }
 }
 
+/// Templates, expanded in this order on a thread of their own while the testee works. None waits longer than the next one takes, so that
+/// no more of them are held at a time.
+fn prepared<'s, 'a: 's>(scope: &'s Scope<'s, '_>, templates: Vec<&'a Case>) -> Receiver<Cow<'a, Case>> {
+    let (ready, prepared) = mpsc::sync_channel(0);
+    if templates.is_empty() {
+        return prepared;
+    }
+    let work = move || {
+        for case in templates {
+            let case = case.for_a_while();
+            case.prepare();
+            if ready.send(case).is_err() {
+                return;
+            }
+        }
+    };
+    // Without a thread nothing is ready when it is asked for, and is expanded then.
+    let _ = thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work);
+    prepared
+}
+
 /// The outputs that are accepted without parsing the reply. There are none for the requests that are sent first: nothing was prepared for them.
 fn accepted(case: &Case, step: usize) -> Accepted {
     if step == case.after().len() { case.accepted() } else { Accepted::default() }
+}
+
+/// How many bytes are held while a request waits.
+fn size(case: &Case, step: usize, request: &Request) -> usize {
+    request.input.len() + accepted(case, step).size()
 }
 
 /// Whether no other case may be put to the process that a case is put to: the script kills it.

@@ -16,13 +16,20 @@ pub struct InProcess<I> {
     hello: Hello,
     sent: VecDeque<(Request, Accepted)>,
     sessions: Sessions,
+    twin: Option<fn() -> Box<dyn Testee + Send>>,
 }
 
 impl<I: Implementation> InProcess<I> {
     /// Wraps an implementation.
     pub fn new(implementation: I) -> Self {
         let hello = implementation.hello();
-        Self { implementation, hello, sent: VecDeque::new(), sessions: Sessions::default() }
+        Self { implementation, hello, sent: VecDeque::new(), sessions: Sessions::default(), twin: None }
+    }
+
+    /// One that remembers nothing, so that others which are made like this give the same answers.
+    #[must_use]
+    pub fn with_twins(self, twin: fn() -> Box<dyn Testee + Send>) -> Self {
+        Self { twin: Some(twin), ..self }
     }
 }
 
@@ -60,6 +67,10 @@ impl<I: Implementation> Testee for InProcess<I> {
                 }
             }
         }
+    }
+
+    fn twin(&self) -> Option<Box<dyn Testee + Send>> {
+        self.twin.map(|twin| twin())
     }
 
     fn restart(&mut self) {

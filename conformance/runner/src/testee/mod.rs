@@ -66,6 +66,11 @@ pub trait Testee {
         None
     }
 
+    /// Another one that gives the same answers whatever either of them was asked before, if this one remembers nothing.
+    fn twin(&self) -> Option<Box<dyn Testee + Send>> {
+        None
+    }
+
     /// Starts the testee afresh, so that earlier requests cannot matter any more.
     fn restart(&mut self) {}
 

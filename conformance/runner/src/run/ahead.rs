@@ -1,0 +1,145 @@
+//! Cases that are put to twins of a testee before their turn comes, on all processors.
+//!
+//! Only a testee that remembers nothing has twins. What they answered is taken in the order of the cases, and a case that they did not
+//! answer is put to the testee itself when its turn comes. So the run is the same as without them.
+
+use super::Shared;
+use super::worker::{Worker, is_declined};
+use crate::testee::Testee;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use threadspec_judge::json::DEEP_STACK;
+use threadspec_judge::verdict::{Judgement, judge};
+
+/// How many cases may be answered before their turn.
+const MOST_AHEAD: usize = 64;
+
+/// How a case ended that was answered.
+struct Answered {
+    judgement: Judgement,
+    is_declined: bool,
+    /// How many requests it took.
+    requests: u64,
+}
+
+/// Cases in the order of their turns, and how far the twins are.
+struct Ahead<'o> {
+    order: &'o [usize],
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// The place of the next case for a twin.
+    next: usize,
+    /// The place of the case whose turn it is.
+    turn: usize,
+    /// The cases that twins were asked, by place; `None` for one that was not answered.
+    ended: HashMap<usize, Option<Answered>>,
+    is_over: bool,
+}
+
+impl Worker<'_, '_, '_> {
+    /// Puts cases to the testee in this order, and before their turn to twins, if it has them, on so many threads.
+    pub(super) fn in_order(&mut self, order: &[usize], threads: usize) {
+        let shared = self.shared;
+        let is_plain = shared.settings.pause.is_none() && !shared.hears_outcomes() && threads > 1;
+        let twins: Vec<_> = (0..if is_plain { threads } else { 0 }).map_while(|_| self.testee.twin()).collect();
+        let ahead = &Ahead { order, progress: Mutex::default(), changed: Condvar::new() };
+        thread::scope(|scope| {
+            // However this scope is left, the twins get no more cases, or it would wait for ever.
+            let _end = End(ahead);
+            let mut are_ahead = false;
+            for mut twin in twins {
+                let deep = thread::Builder::new().stack_size(DEEP_STACK);
+                are_ahead |= deep.spawn_scoped(scope, move || ahead.work(shared, &mut *twin)).is_ok();
+            }
+            for (place, &index) in order.iter().enumerate() {
+                match are_ahead.then(|| ahead.take(place)).flatten() {
+                    Some(answered) => self.settle_answered(index, answered),
+                    None => self.case(index),
+                }
+                if shared.is_over() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Notes how a case ended that a twin answered.
+    fn settle_answered(&mut self, index: usize, Answered { judgement, is_declined, requests }: Answered) {
+        self.make_room(self.shared.cases[index]);
+        self.count(requests);
+        self.settle(index, judgement, is_declined);
+        self.answer(index);
+    }
+}
+
+impl Ahead<'_> {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'p>(&self, progress: MutexGuard<'p, Progress>) -> MutexGuard<'p, Progress> {
+        self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts cases to a twin until there are no more.
+    fn work(&self, shared: &Shared<'_, '_>, twin: &mut (dyn Testee + Send)) {
+        let requests = AtomicI64::new(0);
+        let mut worker = Worker::new(shared, twin, Vec::new()).counting(&requests);
+        while let Some(place) = self.next() {
+            let index = self.order[place];
+            let ask = AssertUnwindSafe(|| {
+                let case = shared.cases[index].for_a_while();
+                let (earlier, outcome) = worker.put(index, &case);
+                let is_declined = is_declined(&case, &outcome);
+                outcome.is_reply().then(|| (earlier.with(judge(&case, shared.terms, outcome)), is_declined))
+            });
+            // Whoever puts it again when its turn comes panics, too.
+            let ended = catch_unwind(ask).unwrap_or_default();
+            let requests = requests.swap(0, Ordering::Relaxed).unsigned_abs();
+            let answered = ended.map(|(judgement, is_declined)| Answered { judgement, is_declined, requests });
+            self.progress().ended.insert(place, answered);
+            self.changed.notify_all();
+        }
+    }
+
+    /// The place of the next case for a twin.
+    fn next(&self) -> Option<usize> {
+        let mut progress = self.progress();
+        while !progress.is_over && progress.next >= progress.turn + MOST_AHEAD {
+            progress = self.wait(progress);
+        }
+        let place = progress.next;
+        progress.next += 1;
+        (place < self.order.len() && !progress.is_over).then_some(place)
+    }
+
+    /// Waits until a twin was asked the case whose turn it is now. Returns how it ended, if it was answered.
+    fn take(&self, place: usize) -> Option<Answered> {
+        let mut progress = self.progress();
+        progress.turn = place;
+        self.changed.notify_all();
+        loop {
+            if let Some(answered) = progress.ended.remove(&place) {
+                return answered;
+            }
+            progress = self.wait(progress);
+        }
+    }
+}
+
+/// Ends the work of the twins when it is dropped.
+struct End<'a>(&'a Ahead<'a>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.progress().is_over = true;
+        self.0.changed.notify_all();
+    }
+}
