@@ -16,7 +16,7 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/fuzz/target}"
 triple=x86_64-unknown-linux-gnu
 # The project's gate, which only tries them, takes `dev`: without optimization they compile in a third of the time.
 profile=${PROFILE:-release}
-cargo fuzz build "--$profile" --no-trace-compares --sanitizer "$sanitizer" --target "$triple"
+cargo fuzz build "--$profile" --all-features --no-trace-compares --sanitizer "$sanitizer" --target "$triple"
 
 # This program only runs here, so it is built without their flags.
 seeds=$(mktemp -d)

@@ -138,11 +138,18 @@ fn the_readme_lists_what_exists() {
     for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
         assert!(folder.join(link).exists(), "{link}");
     }
+    let bins: Vec<&str> = manifest.split("[[bin]]").skip(1).collect();
     for run in readme.lines().filter(|line| line.contains("fuzz run ")) {
-        let target = run.split(" -- ").next().and_then(|command| command.split(' ').next_back()).unwrap_or_default();
-        assert!(targets.contains(target), "{run}");
-        assert!(run.contains("-dict=fuzz/threadspec.dict") && folder.join("threadspec.dict").exists(), "{run}");
+        let (command, options) = run.split_once(" -- ").unwrap_or((run, ""));
+        let target = command.split(' ').next_back().unwrap_or_default();
+        let named = command.split_once("--features ").and_then(|(_, rest)| rest.split(' ').next());
+        let bin = bins.iter().find(|bin| bin.contains(&format!("name = \"{target}\"\n")));
+        let bin = bin.unwrap_or_else(|| panic!("no such target: {run}"));
+        let needed = bin.split_once("required-features = [\"").and_then(|(_, rest)| rest.split('"').next());
+        assert_eq!(named, needed, "the feature that it is built with: {run}");
+        assert!(!options.contains("-dict=") || options.contains("-dict=fuzz/threadspec.dict"), "{run}");
     }
+    assert!(folder.join("threadspec.dict").exists());
 }
 
 /// A seed of a structured target is the golden thread that it is named after, and nothing else.

@@ -21,11 +21,16 @@
 //! | [`generate`] | what fuzzing and property tests draw from |
 //! | [`laws`] | what must hold of everything that was drawn |
 //! | `fuzz` | the fuzzer: compares with the reference, or judges by properties |
+//!
+//! Without features it draws for the library's fuzz targets and holds their laws: these need neither proptest nor what judges others.
+//! Feature `judge` adds the targets of the judge, `provider` those of the provider, and `fuzzer`, the default, all else.
 
+#[cfg(feature = "fuzzer")]
 mod fuzz;
 pub mod generate;
 pub mod laws;
 
+#[cfg(feature = "fuzzer")]
 pub use fuzz::{
     Coverage, FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, first_failure, prepare_folder, run, save_findings,
 };

@@ -31,7 +31,9 @@ impl Texts {
                 && let Some(exact) = integer(number, double)
             {
                 let written = json_stringify(&Value::from(double));
-                large.extend([exact, format!("{double:.0}")].map(|digits| (digits, written.clone())));
+                // All digits of the double, and those that tell it apart with zeros behind them: from 10^21 on ECMAScript writes neither.
+                let others = [exact, format!("{double:.0}"), format!("{double}")];
+                large.extend(others.map(|digits| (digits, written.clone())));
             }
         }
         large.retain(|digits, written| digits != written);
@@ -199,6 +201,10 @@ fn integer(number: &str, double: f64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::compare;
+    use crate::corpus::embedded;
+    use crate::protocol::Reply;
+    use crate::verdict::{Outcome, Verdict, judge};
 
     #[test]
     fn large_integers_may_have_the_digits_of_the_input() {
@@ -232,5 +238,34 @@ mod tests {
             assert!(!Texts::of(number, Profile::Literal).same(&number.replace('e', "e+"), digits), "{number}");
         }
         assert!(!Texts::of("4.350", Profile::Literal).same("4.35", "4.350"));
+    }
+
+    /// A case lists what `verify` takes, and [`Texts`] has what `fuzz` takes: the same digits, whichever judges.
+    #[test]
+    fn verify_and_fuzz_take_the_same_digits_of_a_large_integer() {
+        let case = embedded().0.cases.iter().find(|case| case.id == "serialize/numbers/integer-of-thirty-digits");
+        let case = case.expect("the case exists");
+        for (digits, is_right) in [
+            ("1.2345678901234568e+29", true),
+            ("123456789012345678901234567890", true),
+            ("123456789012345677877719597056", true),
+            ("123456789012345680000000000000", true),
+            ("123456789012345678901234567891", false),
+            ("123456789012345680000000000001", false),
+            ("12345678901234568000000000000", false),
+            ("1.2345678901234568e29", false),
+        ] {
+            let document = format!(
+                "<thread>\n  <event type=\"tool_input\" id=\"0\" name=\"f\" iteration=\"1\">{{&quot;n&quot;:{digits}}}</event>\n  \
+                 <event type=\"tool_output\" id=\"1\" name=\"f\" status=\"success\" iteration=\"1\">{digits}</event>\n</thread>"
+            );
+            for &profile in &case.profiles {
+                let reply = Reply::Ok(Value::from(&*document));
+                let verdict = judge(case, profile, Outcome::Reply(reply.clone())).verdict;
+                assert_eq!(verdict == Verdict::Pass, is_right, "verify ({profile}): {digits}");
+                let (_, difference) = compare(&case.request(1, profile), &reply);
+                assert_eq!(difference.is_none(), is_right, "fuzz ({profile}): {digits}: {difference:?}");
+            }
+        }
     }
 }

@@ -102,6 +102,14 @@ pub(super) const NUMBERS: &[Planted] = &[
         twin.quoted = |raw| raw.strip_prefix(KEPT).map_or_else(|| quoted(raw), str::to_owned);
         twin.spellings.push(as_shown);
     }),
+    both("large-integers-as-doubles-without-an-exponent", &["E13"], |twin| {
+        twin.raw_input = with_digits_kept;
+        twin.quoted = |raw| match raw.strip_prefix(KEPT).map(str::parse::<f64>) {
+            Some(Ok(double)) => format!("{double}"),
+            _ => quoted(raw),
+        };
+        twin.spellings.push(as_shown);
+    }),
     both("whole-doubles-with-all-their-digits", &["E13"], |twin| {
         twin.number = |raw| match raw.as_f64() {
             Some(double) if double.fract() == 0.0 && double.abs() > EXACT && double.abs() < 1e21 => {

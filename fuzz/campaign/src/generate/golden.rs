@@ -1,63 +1,92 @@
-//! What the golden corpus gives to fuzzing: inputs, threads, and the seeds of the fuzz targets.
+//! Threads of the golden corpus, and threads that go on behind one of them.
 
-use super::{LIMITS, Thread, samples};
-use proptest::strategy::ValueTree;
+use super::{LIMITS, Thread};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fmt;
 use std::sync::LazyLock;
 use threadspec::surrogates::repair_surrogates;
-use threadspec::{Event, Profile, SerializeOptions, read_events, serialize_thread};
-use threadspec_judge::corpus::{Case, Expect, embedded};
-use threadspec_judge::protocol::{Implementation, Op, Reply};
-use threadspec_judge::reference::Reference;
+use threadspec::{Event, read_events};
+use threadspec_golden::covering::{Array, COVERING, Covering, Row};
 
-/// The cases of an operation that accept one output, but for those that take too long for every day.
-fn answered(op: Op) -> impl Iterator<Item = &'static Case> {
-    let one_output =
-        |case: &&Case| !case.is_template && matches!(case.expect(), Expect::Output(patterns) if patterns.len() == 1);
-    // Cases of profile `universal` have folders of their own; the reference does not answer them.
-    let in_folder =
-        move |case: &&Case| case.id.strip_prefix(&*op.to_string()).is_some_and(|rest| rest.starts_with('/'));
-    embedded().0.cases.iter().filter(|case| !case.thorough).filter(in_folder).filter(one_output)
+/// One row of a covering array in so many is taken: each is much like the next.
+const ROWS: usize = 16;
+
+/// As much of a case file as holds logs. `threadspec-judge` reads the whole, which no thread needs.
+#[derive(Deserialize)]
+struct CaseFile<'a> {
+    #[serde(borrow)]
+    cases: Vec<LoggedCase<'a>>,
 }
 
-/// The inputs of the golden cases of an operation that accept one output; lone surrogates as U+FFFD.
-pub fn golden_inputs(op: Op) -> impl Iterator<Item = String> {
-    answered(op).map(|case| repair_surrogates(case.input()).into_owned())
+#[derive(Deserialize)]
+struct LoggedCase<'a> {
+    name: String,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    input_json: Option<String>,
+    #[serde(default)]
+    expand: bool,
 }
 
-/// The name of a seed that is made from a case.
-fn seed_name(case: &Case) -> String {
-    case.id.replace('/', "-")
+#[derive(Deserialize)]
+struct LoggedInput<'a> {
+    #[serde(borrow)]
+    events: &'a RawValue,
 }
 
-/// Whether a text is small enough for a fuzzer to run it thousands of times.
-fn is_small(text: &str) -> bool {
-    text.len() <= LIMITS.golden_bytes
+/// A log of the golden corpus.
+pub(super) struct GoldenLog {
+    /// The case that it is from.
+    pub(super) case: String,
+    /// The events as JSON; lone surrogates as U+FFFD.
+    pub(super) json: String,
 }
 
-/// The event logs of the golden corpus, by case.
-fn logs() -> impl Iterator<Item = (String, String)> {
-    #[derive(Deserialize)]
-    struct LoggedInput<'a> {
-        #[serde(borrow)]
-        events: &'a RawValue,
-    }
-    [Op::Serialize, Op::Messages].into_iter().flat_map(answered).filter_map(|case| {
-        let input = repair_surrogates(case.input());
+impl GoldenLog {
+    /// The log in an input, if it has one that is small enough to be run thousands of times.
+    fn read(case: String, input: &str) -> Option<Self> {
+        let input = repair_surrogates(input);
         let LoggedInput { events } = serde_json::from_str(&input).ok()?;
-        is_small(&input).then(|| (seed_name(case), events.get().to_owned()))
-    })
+        (input.len() <= LIMITS.golden_bytes).then(|| Self { case, json: events.get().to_owned() })
+    }
 }
 
-static THREADS: LazyLock<Vec<(String, Vec<Event>)>> =
-    LazyLock::new(|| logs().filter_map(|(id, log)| Some((id, read_events(&log).ok()?))).collect());
+/// The event logs of the golden corpus.
+pub(super) fn logs() -> impl Iterator<Item = GoldenLog> {
+    let of_ops = |path: &str| ["serialize", "messages"].into_iter().any(|op| path.split('/').next() == Some(op));
+    let files = threadspec_golden::files().iter().filter(move |(path, _)| of_ops(path));
+    let of_file = |&(path, text): &(&'static str, &'static str)| {
+        let file: CaseFile<'_> = serde_json::from_str(text).expect("the corpus is well-formed");
+        let folder = path.trim_end_matches(".json").replace('/', "-");
+        file.cases.into_iter().filter(|case| !case.expand).filter_map(move |case| {
+            let input = case.input_json.as_deref().or(case.input.map(RawValue::get))?;
+            GoldenLog::read(format!("{folder}-{}", case.name), input)
+        })
+    };
+    let data = threadspec_golden::files().iter().find(|(path, _)| *path == COVERING);
+    let covering = data.and_then(|(_, text)| Covering::read(text).ok());
+    let of_rows = covering.into_iter().flat_map(move |covering| {
+        let arrays = covering.arrays.iter().filter(|array| of_ops(&array.op));
+        let rows = arrays.flat_map(|array| covering.rows(array).step_by(ROWS).map(move |row| (array, row)));
+        let log = |(array, row): (&Array, Row<'_>)| {
+            GoldenLog::read(format!("{}-row-{}", array.name().replace('/', "-"), row.number() + 1), &row.input())
+        };
+        rows.filter_map(log).collect::<Vec<_>>()
+    });
+    files.flat_map(of_file).chain(of_rows)
+}
+
+/// The threads of the golden corpus, by case. A log that is refused counts as an empty one: how deep a value may be depends on the features
+/// that are built, and what the bytes of a seed mean must not.
+pub(super) static THREADS: LazyLock<Vec<(String, Vec<Event>)>> =
+    LazyLock::new(|| logs().map(|log| (log.case, read_events(&log.json).unwrap_or_default())).collect());
 
 /// A generated thread, perhaps after one of the golden corpus.
 ///
 /// Fuzzing draws threads in this form, so that its seeds can be the corpus itself.
-#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct GoldenThread {
     which: u16,
     rest: Thread,
@@ -75,117 +104,5 @@ impl GoldenThread {
 impl fmt::Debug for GoldenThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(&self.events()).map_err(|_| fmt::Error)?)
-    }
-}
-
-/// An input that a fuzz target begins with.
-#[derive(Clone, Debug)]
-pub struct Seed {
-    /// The golden case that it is made from, or a number.
-    pub name: String,
-    /// The input of the target.
-    pub bytes: Vec<u8>,
-}
-
-/// What clients send on a connection, rightly and wrongly.
-fn connections() -> Vec<Seed> {
-    const PATHS: [(&str, &str); 3] = [
-        ("/v1/chat/completions", r#"{"model":"gpt-4.1","messages":[{"role":"user","content":"Go"}]}"#),
-        ("/v1/responses", r#"{"model":"gpt-4.1","input":"Go","stream":true}"#),
-        (
-            "/v1/messages",
-            r#"{"model":"claude-sonnet-5","max_tokens":9,"messages":[{"role":"user","content":"Go"}],"stream":true}"#,
-        ),
-    ];
-    let seed = |name: String, text: String| Seed { name, bytes: text.into_bytes() };
-    let key = "sk-threadspec-0123456789abcdefghijklmn";
-    let mut seeds = Vec::new();
-    for (path, body) in PATHS {
-        let name = path.replace('/', "-");
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: {key}\r\nanthropic-version: 2026-10-21\r\ncontent-type: application/json\r\n"
-        );
-        let counted = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
-        let (one, two) = body.split_at(20);
-        let chunked = format!(
-            "{head}transfer-encoding: chunked\r\n\r\n14\r\n{one}\r\n{:x};a=b\r\n{two}\r\n0\r\nx: y\r\n\r\n",
-            two.len()
-        );
-        for (kind, text) in [
-            ("whole", counted.clone()),
-            ("chunked", chunked.clone()),
-            ("twice", counted.repeat(2)),
-            ("waits", counted.replace("content-length", "expect: 100-continue\r\ncontent-length")),
-            ("closes", counted.replace("host:", "connection: close\r\nhost:")),
-            ("old", counted.replace("HTTP/1.1", "HTTP/1.0")),
-            ("cut", counted[..counted.len() - 5].to_owned()),
-            ("two-lengths", counted.replace("host:", "content-length: 1\r\nhost:")),
-            ("both-lengths", chunked.replace("host:", "content-length: 1\r\nhost:")),
-            ("foreign", counted.replace("127.0.0.1", "example.com")),
-            ("packed", counted.replace("host:", "content-encoding: gzip\r\nhost:")),
-            ("no-chunk", chunked.replace("\r\n14\r\n", "\r\nzz\r\n")),
-        ] {
-            seeds.push(seed(format!("{kind}{name}"), text));
-        }
-    }
-    for (name, target) in
-        [("models", "GET /v1/models"), ("root", "HEAD /"), ("no-path", "DELETE /v2//x?a=%00"), ("star", "OPTIONS *")]
-    {
-        seeds.push(seed(
-            name.into(),
-            format!("{target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n"),
-        ));
-    }
-    seeds
-}
-
-/// The seeds of a fuzz target; empty for an unknown target.
-///
-/// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
-/// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan), a
-/// [`SessionScenario`](super::SessionScenario) or a [`StreamPlan`](super::StreamPlan) with random bytes, each of which is one.
-pub fn seeds(target: &str) -> Vec<Seed> {
-    let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };
-    match target {
-        "serialize" | "messages" | "equivalence" | "plain" => {
-            let numbered = (1_u16..).zip(THREADS.iter());
-            numbered.map(|(which, (id, _))| Seed { name: id.clone(), bytes: which.to_le_bytes().into() }).collect()
-        }
-        "provider_http" => connections(),
-        "loop" | "provider_sse" | "session" => (0..200)
-            .zip(samples::<Vec<u8>>(0))
-            .map(|(number, bytes)| Seed { name: format!("{number:03}"), bytes: bytes.current() })
-            .collect(),
-        "escape" => {
-            let cases = answered(Op::Escape).filter(|case| is_small(case.input()));
-            cases.map(|case| text((seed_name(case), repair_surrogates(case.input()).into_owned()))).collect()
-        }
-        "input" => logs().map(text).collect(),
-        "read" => Profile::ALL
-            .into_iter()
-            .flat_map(|profile| {
-                let options = SerializeOptions { profile, ..SerializeOptions::default() };
-                let documents = THREADS.iter().map(move |(id, events)| (id, serialize_thread(events, &options)));
-                documents.map(move |(id, document)| text((format!("{id}-{profile}"), document)))
-            })
-            .collect(),
-        "case" => {
-            let file = |case: &Case| {
-                let (op, source) = (case.op, repair_surrogates(case.source()));
-                text((seed_name(case), format!(r#"{{"op":"{op}","about":"a seed","cases":[{source}]}}"#)))
-            };
-            let files = Op::all().flat_map(answered).map(file);
-            files.filter(|seed| seed.bytes.len() <= LIMITS.golden_bytes).collect()
-        }
-        "reply" => {
-            let reply = |case: &Case| Reference.answer(&case.request(1, case.profiles[0]));
-            let small = Op::all().flat_map(answered).filter(|case| is_small(case.input()));
-            let replies = small.filter_map(|case| match reply(case) {
-                reply @ Reply::Ok(_) => Some(text((seed_name(case), reply.line(1)))),
-                _ => None,
-            });
-            replies.filter(|seed| seed.bytes.len() <= LIMITS.golden_bytes).collect()
-        }
-        _ => Vec::new(),
     }
 }

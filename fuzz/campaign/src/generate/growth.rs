@@ -1,7 +1,9 @@
 //! Makes one thing in a plan large: a text, or the number of events, rounds, calls or iterations.
 
-use super::LIMITS;
 use super::list::pick;
+use super::script::{Returned, TurnPlan, VerificationPlan};
+use super::thread::{Alone, ThreadStep, Tool, What};
+use super::{AtMost, LIMITS, ScriptPlan, SessionScenario, Thread};
 use super::wide::{WIDENED, Widened};
 use std::borrow::Cow;
 use threadspec_judge::json::tokens;
@@ -174,6 +176,80 @@ impl Enlargement {
         }
         long += "\"";
         tokens(input).map(|token| if token == text { Cow::Borrowed(&*long) } else { Cow::Borrowed(token) }).collect()
+    }
+}
+
+impl Thread {
+    /// A longer log.
+    pub(super) fn grown(&self, growth: Enlargement) -> Self {
+        let is_preferred = |step: &ThreadStep| match growth.of_thread() {
+            Repeated::Anything => false,
+            Repeated::Call => matches!(step.what, What::Tool(Tool::Call { .. })),
+            Repeated::Summary => matches!(step.what, What::Alone(Alone::Summary(..))),
+        };
+        Self(AtMost::grown(growth.repeated(&self.0, LIMITS.many_events, is_preferred)))
+    }
+}
+
+impl ScriptPlan {
+    /// A script with more rounds, calls or iterations, and with limits that allow them.
+    pub(super) fn grown(&self, growth: Enlargement, is_loop: bool) -> Self {
+        let what = growth.of_script(is_loop);
+        let is_round = |turn: &&TurnPlan| matches!(turn, TurnPlan::Use(_, calls) if !calls.is_empty());
+        let round = self.turns.iter().find(is_round);
+        let last = self.turns.iter().find(|turn| matches!(turn, TurnPlan::Say(_))).unwrap_or(&TurnPlan::Nothing);
+        let failure = self.turns.iter().find(|turn| matches!(turn, TurnPlan::Fail(_)));
+        let repeated: Vec<&TurnPlan> = match what {
+            Grown::Rounds | Grown::Calls => round.into_iter().collect(),
+            Grown::Iterations => vec![last],
+            Grown::ToolIterations => round.into_iter().chain([last]).collect(),
+            Grown::Failures => failure.into_iter().collect(),
+        };
+        // Each request repeats what was said before it.
+        let said: usize = repeated.iter().map(|turn| turn.json(&mut 0, &self.odd_tool).len()).sum();
+        let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
+        let size =
+            if repeated.is_empty() { 0 } else { growth.size(repetitions(repeated.len(), said + given.unwrap_or(0))) };
+        let mut script = self.clone();
+        script.more = size;
+        script.limited |= size > 0;
+        if matches!(what, Grown::Rounds | Grown::Calls | Grown::ToolIterations) {
+            // Each call has a result of its own.
+            let more = |results: &[Returned]| {
+                let numbered = (0..size * LIMITS.calls).map(Returned::Numbered);
+                AtMost::grown(results.iter().cloned().chain(numbered).collect())
+            };
+            script.tools = self.tools.each_ref().map(|results| more(results));
+        }
+        if let (Grown::Calls, [TurnPlan::Use(text, calls)]) = (what, &*repeated) {
+            let many = calls.iter().cycle().take(size).cloned().collect();
+            let wide = TurnPlan::Use(text.clone(), AtMost::grown(many));
+            script.turns = AtMost::grown([wide].into_iter().chain(self.turns.iter().cloned()).collect());
+            return script;
+        }
+        let more = std::iter::repeat_n(repeated, size).flatten().chain(&*self.turns);
+        script.turns = AtMost::grown(more.cloned().collect());
+        if matches!(what, Grown::Iterations | Grown::ToolIterations) {
+            let verify = self.verify.as_ref().map_or(&[][..], |verify| verify);
+            let again = verify.iter().find(|answer| matches!(answer, VerificationPlan::Incomplete(_)));
+            let again = again.cloned().unwrap_or(VerificationPlan::Incomplete(None));
+            let verify = std::iter::repeat_n(again, size).chain(verify.iter().cloned()).collect();
+            script.verify = Some(AtMost::grown(verify));
+        }
+        script
+    }
+}
+
+impl SessionScenario {
+    /// A session with more runs, or with a long text.
+    pub(super) fn grown(&self, growth: Enlargement) -> Self {
+        let mut session = self.clone();
+        if growth.is_of_a_text() {
+            session.words = growth.size(LIMITS.long_text / LIMITS.runs / 10);
+        } else {
+            session.more = growth.size(LIMITS.many_runs);
+        }
+        session
     }
 }
 

@@ -70,18 +70,21 @@ const KEYS: [&str; 24] = [
 /// A JSON value, as a program that writes it from left to right.
 ///
 /// Without recursion, so that leaving out steps makes a smaller value of the same kind.
-#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Json(AtMost<{ LIMITS.json }, JsonStep>);
 
 /// One step: what to write next, with its key if that is inside an object.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct JsonStep {
     key: u8,
     op: JsonOp,
 }
 
 /// What a step writes.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum JsonOp {
     /// `null`, `true` or `false`.
     Literal(u8),

@@ -1,15 +1,19 @@
 //! Generates lists of limited length and rare choices.
 
 use arbitrary::{Arbitrary, Unstructured};
-use proptest::arbitrary::{Arbitrary as Generated, any};
-use proptest::collection::{VecStrategy, vec};
-use proptest::strategy::{Map, Strategy};
+#[cfg(feature = "fuzzer")]
+use proptest::{
+    arbitrary::{Arbitrary as Generated, any},
+    collection::{VecStrategy, vec},
+    strategy::{Map, Strategy},
+};
 use std::ops::Deref;
 
 /// A list of at most `N` elements, in both engines.
 #[derive(Clone, Debug)]
 pub struct AtMost<const N: usize, T>(Vec<T>);
 
+#[cfg(feature = "fuzzer")]
 impl<const N: usize, T> AtMost<N, T> {
     /// A list of any length, for what grows beyond what is drawn.
     pub(super) fn grown(list: Vec<T>) -> Self {
@@ -37,6 +41,7 @@ impl<'a, const N: usize, T: Arbitrary<'a>> Arbitrary<'a> for AtMost<N, T> {
     }
 }
 
+#[cfg(feature = "fuzzer")]
 impl<const N: usize, T: Generated> Generated for AtMost<N, T> {
     type Parameters = ();
     type Strategy = Map<VecStrategy<T::Strategy>, fn(Vec<T>) -> Self>;
@@ -47,7 +52,8 @@ impl<const N: usize, T: Generated> Generated for AtMost<N, T> {
 }
 
 /// A choice that is made about once in ten times.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Rarely(u8);
 
 impl Rarely {

@@ -23,31 +23,43 @@
 //! Choices that should be rare are `Rarely`, so that both engines make them equally rare.
 
 mod golden;
+#[cfg(feature = "fuzzer")]
 mod growth;
 mod json;
 mod list;
+#[cfg(feature = "fuzzer")]
 mod odd;
+#[cfg(feature = "fuzzer")]
 mod request;
+#[cfg(feature = "fuzzer")]
 mod scenario;
 mod script;
+#[cfg(feature = "fuzzer")]
+mod seeds;
+#[cfg(feature = "judge")]
 mod session;
+#[cfg(feature = "provider")]
 mod stream;
 mod text;
 mod thread;
+#[cfg(feature = "fuzzer")]
 mod wide;
 
-pub use golden::{GoldenThread, golden_inputs, seeds};
+pub use golden::GoldenThread;
+#[cfg(feature = "fuzzer")]
 pub use request::{RequestPlan, samples};
 pub use script::ScriptPlan;
+#[cfg(feature = "fuzzer")]
+pub use seeds::{golden_inputs, seeds};
+#[cfg(feature = "judge")]
 pub use session::SessionScenario;
+#[cfg(feature = "provider")]
 pub use stream::StreamPlan;
 pub use text::{CLASSES, Text};
 pub use thread::Thread;
 
-pub(crate) use growth::Enlargement;
-pub(crate) use request::Mode;
-pub(crate) use scenario::Scenario;
-pub(crate) use text::TextClass;
+#[cfg(feature = "fuzzer")]
+pub(crate) use {growth::Enlargement, scenario::Scenario, script::Mode, text::TextClass};
 
 use json::Json;
 use list::{AtMost, Rarely};

@@ -1,37 +1,12 @@
 //! Generates whole requests.
 
 use super::wide::widened;
-use super::{Enlargement, Scenario, ScriptPlan, SessionScenario, Text, Thread};
+use super::{Enlargement, Mode, Scenario, ScriptPlan, SessionScenario, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::fmt;
 use threadspec_judge::protocol::{Features, Op};
-
-/// A context mode as a request names it.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub enum Mode {
-    /// Not at all, which means standard.
-    Absent,
-    /// `null`, which means the same.
-    Null,
-    /// `standard`.
-    Standard,
-    /// `xml`.
-    Xml,
-}
-
-impl Mode {
-    /// The member of an input.
-    pub(super) fn member(self) -> Option<String> {
-        match self {
-            Self::Absent => None,
-            Self::Null => Some(r#""contextMode":null"#.to_owned()),
-            Self::Standard => Some(r#""contextMode":"standard""#.to_owned()),
-            Self::Xml => Some(r#""contextMode":"xml""#.to_owned()),
-        }
-    }
-}
 
 /// A request to any implementation: an operation of the protocol, and its input.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]

@@ -1,37 +1,65 @@
 //! Generates scripts: a model, its tools, a verifier and limits.
 
-use super::growth::{Grown, repetitions};
 use super::list::join;
-use super::{AtMost, Enlargement, Json, LIMITS, Mode, Name, Rarely, Text};
+use super::{AtMost, Json, LIMITS, Name, Rarely, Text};
 use std::fmt;
 
 /// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
 ///
 /// The same plan serves the operations `tools` and `loop`.
-#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct ScriptPlan {
     mode: Mode,
     prompt: Text,
     instructions: Option<Text>,
-    turns: AtMost<{ LIMITS.turns }, TurnPlan>,
-    tools: [AtMost<{ LIMITS.results }, Returned>; 2],
-    odd_tool: Name,
-    verify: Option<AtMost<{ LIMITS.verifications }, VerificationPlan>>,
-    limited: bool,
+    pub(super) turns: AtMost<{ LIMITS.turns }, TurnPlan>,
+    pub(super) tools: [AtMost<{ LIMITS.results }, Returned>; 2],
+    pub(super) odd_tool: Name,
+    pub(super) verify: Option<AtMost<{ LIMITS.verifications }, VerificationPlan>>,
+    pub(super) limited: bool,
     iterations: LimitPlan,
     requests: LimitPlan,
     /// What is added to each limit.
     #[arbitrary(default)]
-    #[proptest(value = "0")]
-    more: usize,
+    #[cfg_attr(feature = "fuzzer", proptest(value = "0"))]
+    pub(super) more: usize,
+}
+
+/// A context mode as a request names it.
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
+pub enum Mode {
+    /// Not at all, which means standard.
+    Absent,
+    /// `null`, which means the same.
+    Null,
+    /// `standard`.
+    Standard,
+    /// `xml`.
+    Xml,
+}
+
+impl Mode {
+    /// The member of an input.
+    pub(super) fn member(self) -> Option<String> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(r#""contextMode":null"#.to_owned()),
+            Self::Standard => Some(r#""contextMode":"standard""#.to_owned()),
+            Self::Xml => Some(r#""contextMode":"xml""#.to_owned()),
+        }
+    }
 }
 
 /// A limit from 1 to 4.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct LimitPlan(u8);
 
 /// What the model answers once.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum TurnPlan {
     /// A text.
     Say(Text),
@@ -44,7 +72,8 @@ pub enum TurnPlan {
 }
 
 /// A tool call of the model.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct CallPlan {
     name: Name,
     wrong: Rarely,
@@ -52,7 +81,8 @@ pub struct CallPlan {
 }
 
 /// What a tool returns.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum Returned {
     /// A text.
     Text(Text),
@@ -62,12 +92,13 @@ pub enum Returned {
     Failure(Text),
     /// One of many, drawn only where it is asked for.
     #[arbitrary(skip)]
-    #[proptest(skip)]
+    #[cfg_attr(feature = "fuzzer", proptest(skip))]
     Numbered(usize),
 }
 
 /// What the verifier answers once.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum VerificationPlan {
     /// Not yet, with a reason or without one.
     Incomplete(Option<Text>),
@@ -116,51 +147,6 @@ impl ScriptPlan {
         format!("{{{}}}", members.join(","))
     }
 
-    /// A script with more rounds, calls or iterations, and with limits that allow them.
-    pub(super) fn grown(&self, growth: Enlargement, is_loop: bool) -> Self {
-        let what = growth.of_script(is_loop);
-        let is_round = |turn: &&TurnPlan| matches!(turn, TurnPlan::Use(_, calls) if !calls.is_empty());
-        let round = self.turns.iter().find(is_round);
-        let last = self.turns.iter().find(|turn| matches!(turn, TurnPlan::Say(_))).unwrap_or(&TurnPlan::Nothing);
-        let failure = self.turns.iter().find(|turn| matches!(turn, TurnPlan::Fail(_)));
-        let repeated: Vec<&TurnPlan> = match what {
-            Grown::Rounds | Grown::Calls => round.into_iter().collect(),
-            Grown::Iterations => vec![last],
-            Grown::ToolIterations => round.into_iter().chain([last]).collect(),
-            Grown::Failures => failure.into_iter().collect(),
-        };
-        // Each request repeats what was said before it.
-        let said: usize = repeated.iter().map(|turn| turn.json(&mut 0, &self.odd_tool).len()).sum();
-        let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
-        let size =
-            if repeated.is_empty() { 0 } else { growth.size(repetitions(repeated.len(), said + given.unwrap_or(0))) };
-        let mut script = Self { more: size, limited: self.limited || size > 0, ..self.clone() };
-        if matches!(what, Grown::Rounds | Grown::Calls | Grown::ToolIterations) {
-            // Each call has a result of its own.
-            let more = |results: &[Returned]| {
-                let numbered = (0..size * LIMITS.calls).map(Returned::Numbered);
-                AtMost::grown(results.iter().cloned().chain(numbered).collect())
-            };
-            script.tools = self.tools.each_ref().map(|results| more(results));
-        }
-        if let (Grown::Calls, [TurnPlan::Use(text, calls)]) = (what, &*repeated) {
-            let many = calls.iter().cycle().take(size).cloned().collect();
-            let wide = TurnPlan::Use(text.clone(), AtMost::grown(many));
-            script.turns = AtMost::grown([wide].into_iter().chain(self.turns.iter().cloned()).collect());
-            return script;
-        }
-        let more = std::iter::repeat_n(repeated, size).flatten().chain(&*self.turns);
-        script.turns = AtMost::grown(more.cloned().collect());
-        if matches!(what, Grown::Iterations | Grown::ToolIterations) {
-            let verify = self.verify.as_ref().map_or(&[][..], |verify| verify);
-            let again = verify.iter().find(|answer| matches!(answer, VerificationPlan::Incomplete(_)));
-            let again = again.cloned().unwrap_or(VerificationPlan::Incomplete(None));
-            let verify = std::iter::repeat_n(again, size).chain(verify.iter().cloned()).collect();
-            script.verify = Some(AtMost::grown(verify));
-        }
-        script
-    }
-
     /// The members `model` and `tools`. No tool has the last of the plain names, so that some calls are to tools that do not exist.
     fn model_and_tools(&self) -> [String; 2] {
         let mut calls = 0;
@@ -179,7 +165,7 @@ impl LimitPlan {
 }
 
 impl TurnPlan {
-    fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
+    pub(super) fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
         match self {
             Self::Say(text) => format!(r#"{{"content":{}}}"#, text.json()),
             Self::Use(text, list) => {

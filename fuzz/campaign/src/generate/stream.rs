@@ -8,7 +8,8 @@ use threadspec_apis::{Finish, IdSource, ModelAnswer, Pieces, SaidCall, StreamSha
 use threadspec_judge::universal::value;
 
 /// An answer as a stream, which arrives in pieces.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct StreamPlan {
     api: u8,
     text: Text,
@@ -22,7 +23,8 @@ pub struct StreamPlan {
 }
 
 /// A call that the answer makes.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct StreamedCall {
     name: Name,
     args: Json,

@@ -118,7 +118,8 @@ static SAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
 const LONG: usize = CLASSES.len() - 1;
 
 /// A part of a text: of one of the [`CLASSES`], or any character.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Piece {
     class: u8,
     which: u8,
@@ -144,7 +145,8 @@ impl Piece {
 }
 
 /// A text.
-#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Text(AtMost<{ LIMITS.pieces }, Piece>);
 
 impl Text {
@@ -189,7 +191,8 @@ const ODD_NAMES: [&str; 14] = [
 ];
 
 /// The name of a tool or of a call.
-#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Name {
     odd: Rarely,
     which: u8,

@@ -1,25 +1,27 @@
 //! Generates threads.
 
-use super::growth::Repeated;
 use super::list::{join, pick};
-use super::{AtMost, Enlargement, Json, LIMITS, Name, Rarely, Returned, Text};
+use super::{AtMost, Json, LIMITS, Name, Rarely, Returned, Text};
 use std::fmt;
 use threadspec::{Event, read_events};
 
 /// A log of events.
-#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Thread(AtMost<{ LIMITS.events }, ThreadStep>);
+#[derive(Clone, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
+pub struct Thread(pub(super) AtMost<{ LIMITS.events }, ThreadStep>);
 
 /// One event, and whether it begins an iteration.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct ThreadStep {
     next_iteration: bool,
     iteration: Iteration,
-    what: What,
+    pub(super) what: What,
 }
 
 /// What happens in a step. Half of the steps are about tools, since most rules of order are.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum What {
     /// An event that refers to no other.
     Alone(Alone),
@@ -28,7 +30,8 @@ pub enum What {
 }
 
 /// An event that refers to no other.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum Alone {
     /// A message of the user.
     User(Text),
@@ -49,7 +52,8 @@ pub enum Alone {
 }
 
 /// A tool call or its result.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum Tool {
     /// A tool call, with an id of its own nine times in ten.
     Call {
@@ -78,7 +82,8 @@ pub enum Tool {
 }
 
 /// The number of an iteration; one in ten is extreme or spelled in an unusual way.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Iteration {
     odd: Rarely,
     which: u8,
@@ -113,16 +118,6 @@ impl Thread {
     /// The log as a JSON array.
     pub fn json(&self) -> String {
         self.json_with("")
-    }
-
-    /// A longer log.
-    pub(super) fn grown(&self, growth: Enlargement) -> Self {
-        let is_preferred = |step: &ThreadStep| match growth.of_thread() {
-            Repeated::Anything => false,
-            Repeated::Call => matches!(step.what, What::Tool(Tool::Call { .. })),
-            Repeated::Summary => matches!(step.what, What::Alone(Alone::Summary(..))),
-        };
-        Self(AtMost::grown(growth.repeated(&self.0, LIMITS.many_events, is_preferred)))
     }
 
     /// The same log with unknown fields.

@@ -3,28 +3,36 @@
 //! Each function takes an input that an engine has drawn, and panics with the violation and that input.
 
 mod agent;
+#[cfg(feature = "judge")]
 mod case;
+#[cfg(feature = "provider")]
 mod connection;
 mod document;
 mod input;
 mod messages;
 mod plain;
+#[cfg(feature = "judge")]
 mod reply;
+#[cfg(feature = "judge")]
 mod session;
+#[cfg(feature = "provider")]
 mod stream;
 
 use std::fmt::Display;
 
 pub use agent::{agent, run_loop, tools};
-pub use case::case;
-pub use connection::provider_http;
 pub use document::{escape, read, serialize};
 pub use input::input;
 pub use messages::{equivalence, messages};
 pub use plain::plain;
-pub use reply::reply;
-pub use session::{run_session, session};
-pub use stream::provider_sse;
+#[cfg(feature = "judge")]
+pub use {
+    case::case,
+    reply::reply,
+    session::{run_session, session},
+};
+#[cfg(feature = "provider")]
+pub use {connection::provider_http, stream::provider_sse};
 
 use threadspec::{Event, Profile};
 
@@ -62,6 +70,7 @@ fn cut(events: &[Event], document: &str) -> usize {
 }
 
 /// Runs `body`, on a stack as deep as the runner's own if the text has so many brackets that it may need it.
+#[cfg(feature = "judge")]
 fn on_stack_for(text: &[u8], body: impl FnOnce() + Send) {
     if text.iter().filter(|byte| b"[{".contains(byte)).count() < 500 {
         body();

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use threadspec_judge::protocol::{Feature, Features};
 
 /// A response with calls.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct DrawnRound {
     calls: AtMost<{ LIMITS.session_calls }, DrawnCall>,
     /// Whether it has a text, and what that is.
@@ -16,7 +17,8 @@ pub struct DrawnRound {
 }
 
 /// A call, and what comes of it. The choices are numbers of which 0 is the plainest.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct DrawnCall {
     kind: u8,
     tool: u8,

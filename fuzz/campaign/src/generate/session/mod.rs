@@ -3,7 +3,6 @@
 mod calls;
 mod writer;
 
-use super::growth::Enlargement;
 use super::{AtMost, LIMITS, Rarely, Text};
 use calls::DrawnRound;
 use std::fmt;
@@ -17,7 +16,8 @@ const OPTIONAL: usize = 12;
 ///
 /// Every choice makes a script that the lint of cases accepts, whichever features its agent has. What a run may do depends on what came
 /// before: only a pending call is decided on in time, and only one that can begin is cut.
-#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct SessionScenario {
     /// Which features the session uses, so that each is also seen without the others.
     uses: [bool; OPTIONAL],
@@ -32,16 +32,17 @@ pub struct SessionScenario {
     end: u8,
     /// How many plain runs come first.
     #[arbitrary(default)]
-    #[proptest(value = "0")]
-    more: usize,
+    #[cfg_attr(feature = "fuzzer", proptest(value = "0"))]
+    pub(super) more: usize,
     /// How often a word of the first message and of the first result is repeated.
     #[arbitrary(default)]
-    #[proptest(value = "0")]
-    words: usize,
+    #[cfg_attr(feature = "fuzzer", proptest(value = "0"))]
+    pub(super) words: usize,
 }
 
 /// One run. The choices are numbers of which 0 is the plainest.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct DrawnRun {
     begins: u8,
     /// What is decided on the pending calls, one after the other.
@@ -57,7 +58,8 @@ pub struct DrawnRun {
 }
 
 /// A text behind a plain one, mostly none.
-#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+#[derive(Clone, Debug, arbitrary::Arbitrary)]
+#[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Words {
     is_there: Rarely,
     text: Text,
@@ -91,16 +93,6 @@ impl SessionScenario {
         self.runs.iter().for_each(|run| writer.run(run));
         writer.finish(self.end);
         writer.input(!self.no_system.is_now())
-    }
-
-    /// A session with more runs, or with a long text.
-    pub(super) fn grown(&self, growth: Enlargement) -> Self {
-        if growth.is_of_a_text() {
-            let words = growth.size(LIMITS.long_text / LIMITS.runs / 10);
-            Self { words, ..self.clone() }
-        } else {
-            Self { more: growth.size(LIMITS.many_runs), ..self.clone() }
-        }
     }
 }
 
