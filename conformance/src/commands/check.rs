@@ -189,7 +189,9 @@ struct OurFault;
 
 impl fmt::Display for OurFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a fault of threadspec itself ended its reading; please report it, with the file if it may be shown")
+        f.write_str(
+            "a fault of threadspec itself ended its reading; please report it, with the file if it may be shown",
+        )
     }
 }
 

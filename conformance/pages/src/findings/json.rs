@@ -46,7 +46,8 @@ fn file(CheckedFile { name, report, unread, .. }: &CheckedFile) -> Value {
     let summary = &report.summary;
     let recognized = summary.forms.iter().map(|FormCount { form, records }| json!({"form": form, "records": records}));
     let skipped = summary.skipped.iter();
-    let skipped = skipped.map(|Skipped { why, records, line, .. }| json!({"why": why, "records": records, "line": line}));
+    let skipped =
+        skipped.map(|Skipped { why, records, line, .. }| json!({"why": why, "records": records, "line": line}));
     let judged = summary.judged.iter().map(|(noun, number)| ((*noun).to_owned(), json!(number)));
     let mut object = json!({
         "file": name,

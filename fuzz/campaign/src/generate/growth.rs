@@ -3,8 +3,8 @@
 use super::list::pick;
 use super::script::{Returned, TurnPlan, VerificationPlan};
 use super::thread::{Alone, ThreadStep, Tool, What};
-use super::{AtMost, LIMITS, ScriptPlan, SessionScenario, Thread};
 use super::wide::{WIDENED, Widened};
+use super::{AtMost, LIMITS, ScriptPlan, SessionScenario, Thread};
 use std::borrow::Cow;
 use threadspec_judge::json::tokens;
 
