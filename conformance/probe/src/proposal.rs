@@ -3,7 +3,8 @@
 use crate::report::ProbeReport;
 use crate::verdict::{ProbeVerdict, ProbedRule};
 use serde_json::{Value, json};
-use similar::TextDiff;
+use similar::algorithms::{Capture, Replace, myers};
+use similar::{DiffTag, group_diff_ops};
 use threadspec_golden::{PROVIDER_RULES, files};
 
 /// A patch that writes down what was learnt: `patch -p1` or `git apply` in a checkout takes it. Empty if nothing was, or all of it stands there.
@@ -16,11 +17,31 @@ pub fn proposal(report: &ProbeReport) -> String {
         return String::new();
     }
     let path = format!("golden/{PROVIDER_RULES}");
-    TextDiff::from_lines(before, &after)
-        .unified_diff()
-        .context_radius(3)
-        .header(&format!("a/{path}"), &format!("b/{path}"))
-        .to_string()
+    format!("--- a/{path}\n+++ b/{path}\n{}", hunks(before, &after))
+}
+
+/// Returns the hunks of a unified diff, with three lines around each change.
+///
+/// `similar::TextDiff` can do so too, but brings each of its algorithms in a dozen instances: half a megabyte.
+fn hunks(before: &str, after: &str) -> String {
+    let [old, new]: [Vec<&str>; 2] = [before, after].map(|text| text.split_inclusive('\n').collect());
+    let mut found = Replace::new(Capture::new());
+    let Ok(()) = myers::diff(&mut found, &old[..], 0..old.len(), &new[..], 0..new.len());
+    let mut out = String::new();
+    for hunk in group_diff_ops(found.into_inner().into_ops(), 3) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        let lines = |start: usize, end: usize| format!("{},{}", start + usize::from(end > start), end - start);
+        let was = lines(first.old_range().start, last.old_range().end);
+        let is = lines(first.new_range().start, last.new_range().end);
+        out.push_str(&format!("@@ -{was} +{is} @@\n"));
+        for operation in &hunk {
+            let is_equal = operation.tag() == DiffTag::Equal;
+            let (gone, come) = if is_equal { (" ", 0) } else { ("-", operation.new_range().len()) };
+            old[operation.old_range()].iter().for_each(|line| out.extend([gone, line]));
+            new[operation.new_range()][..come].iter().for_each(|line| out.extend(["+", line]));
+        }
+    }
+    out
 }
 
 /// The text of the file, which has a member of a rule in each line, with the line `probed` behind `seen`.

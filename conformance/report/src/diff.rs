@@ -2,7 +2,8 @@
 
 use crate::terminal::{BAD, FAINT, GOOD, styled};
 use anstream::adapter::strip_str;
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
+use similar::algorithms::{Capture, Compact, Replace, myers};
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::CONTEXT;
 use threadspec_judge::text::{count, visible};
@@ -109,7 +110,9 @@ fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
     let mut operations = vec![DiffOp::Equal { old_index: 0, new_index: 0, len: start }];
     if old_end + new_end - 2 * start <= SEARCHED {
         let (old, new) = (&old[start..old_end], &new[start..new_end]);
-        operations.extend(joined(capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline)), start));
+        let mut found = Compact::new(Replace::new(Capture::new()), old, new);
+        let Ok(()) = myers::diff_deadline(&mut found, old, 0..old.len(), new, 0..new.len(), Some(deadline));
+        operations.extend(joined(found.into_inner().into_inner().into_ops(), start));
     } else {
         operations.push(DiffOp::Replace {
             old_index: start,
