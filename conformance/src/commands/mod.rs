@@ -5,6 +5,7 @@ mod completions;
 mod diff;
 mod explain;
 mod explain_gateway;
+mod explain_profile;
 mod explain_rule;
 mod explain_session;
 mod export;
