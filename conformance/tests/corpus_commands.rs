@@ -109,7 +109,7 @@ fn list_chooses_cases_as_verify_does() -> io::Result<()> {
             "{line}"
         );
     }
-    let (code, said) = said_of_all(&["list", "--clause", "MSG-PAIRED", "--profile", "literal"])?;
+    let (code, said) = said_of_all(&["list", "--clause", "GATE-TEXT", "--profile", "literal"])?;
     assert!(code == 2 && said.contains("no case of this profile fits all"), "{said}");
     let (code, said) = said_of_all(&["list", "--clause", "MSG-PARED"])?;
     assert!(code == 2 && said.contains("did you mean `MSG-PAIRED`"), "{said}");
