@@ -91,6 +91,85 @@ fn list_and_show_tell_what_there_is() -> io::Result<()> {
     Ok(())
 }
 
+/// What the program says of the built-in corpus.
+fn said_of_all(arguments: &[&str]) -> io::Result<(i32, String)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(arguments).output()?;
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Ok((output.status.code().unwrap_or(-1), said))
+}
+
+#[test]
+fn list_chooses_cases_as_verify_does() -> io::Result<()> {
+    let (code, said) = said_of_all(&["list", "--op", "messages", "--clause", "MSG-PAIRED", "--profile", "hardened"])?;
+    assert!(code == 0 && said.lines().count() > 3, "{said}");
+    for line in said.lines() {
+        let [id, _, profiles, clauses] = line.split("  ").collect::<Vec<_>>()[..] else { panic!("{line}") };
+        assert!(
+            id.starts_with("messages/") && profiles.contains("hardened") && clauses.contains("MSG-PAIRED"),
+            "{line}"
+        );
+    }
+    let (code, said) = said_of_all(&["list", "--clause", "GATE-TEXT", "--profile", "literal"])?;
+    assert!(code == 2 && said.contains("no case of this profile fits all"), "{said}");
+    let (code, said) = said_of_all(&["list", "--clause", "MSG-PARED"])?;
+    assert!(code == 2 && said.contains("did you mean `MSG-PAIRED`"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn list_shows_the_clauses_of_a_profile() -> io::Result<()> {
+    let ids = |options: &[&str]| -> io::Result<Vec<String>> {
+        let (code, said) = said_of_all(&[&["list", "--clauses"], options].concat())?;
+        assert_eq!(code, 0, "{said}");
+        let heads = said.lines().filter(|line| !line.starts_with(' '));
+        Ok(heads.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
+    };
+    let has = |ids: &[String], id: &str| ids.iter().any(|known| known == id);
+    let (literal, hardened) = (ids(&["--profile", "literal"])?, ids(&["--profile", "hardened"])?);
+    assert!(has(&literal, "STR-2") && !has(&literal, "MSG-PAIRED") && !has(&literal, "AGENT-IDS"), "{literal:?}");
+    assert!(!has(&hardened, "STR-2") && has(&hardened, "MSG-PAIRED") && !has(&hardened, "AGENT-IDS"), "{hardened:?}");
+    let sessions = ids(&["--profile", "universal", "--op", "session"])?;
+    assert!(has(&sessions, "SESSION-CUT") && !has(&sessions, "GATE-TEXT") && !has(&sessions, "ESC-1"), "{sessions:?}");
+    assert_eq!(ids(&["--profile", "universal", "--clause", "AGENT-ID*"])?, ["AGENT-IDS"]);
+    assert_eq!(ids(&["--filter", "ESC-1"])?, ["ESC-1"]);
+    Ok(())
+}
+
+#[test]
+fn explain_folds_the_rows_of_a_covering_array() -> io::Result<()> {
+    let (code, said) = said_of_all(&["explain", "TOOLS-ACCUMULATE"])?;
+    let folded: Vec<&str> = said.lines().filter(|line| line.contains("/pairs/") || line.contains("/row-")).collect();
+    let (_, rows) = said_of_all(&["list", "--clause", "TOOLS-ACCUMULATE", "--filter", "tools/pairs/*"])?;
+    assert!(code == 0 && rows.lines().count() > 10, "{said}");
+    let line = folded.iter().find(|line| line.contains("tools/pairs/*")).expect("a line for the rows");
+    assert!(line.contains(&format!("{} rows of a covering array", rows.lines().count())), "{line}");
+    assert!(!said.contains("/row-"), "{folded:?}");
+    Ok(())
+}
+
+#[test]
+fn explain_knows_errata_and_exit_codes() -> io::Result<()> {
+    let (code, said) = said_of_all(&["explain", "e8"])?;
+    assert!(code == 0 && said.starts_with("E8 · Grouping of tool calls\n") && said.contains("MSG-GROUP"), "{said}");
+    let (code, said) = said_of_all(&["explain", "errata"])?;
+    assert!(code == 0, "{said}");
+    let lines = said.lines().count();
+    assert!(
+        said.lines().enumerate().all(|(at, line)| line.starts_with(&format!("E{} · ", at + 1))) && lines > 27,
+        "{said}"
+    );
+    for exit in ["0", "1", "2", "3", "4", "5", "130"] {
+        let (code, said) = said_of_all(&["explain", exit])?;
+        assert!(code == 0 && said.starts_with(&format!("exit code {exit}: ")) && said.len() > 40, "{said}");
+    }
+    for unknown in ["6", "E99", "hardend"] {
+        let (code, said) = said_of_all(&["explain", unknown])?;
+        assert!(code == 2 && said.contains("there is no clause, case, rule, profile, erratum"), "{said}");
+        assert_eq!(said.contains("did you mean `hardened`"), unknown == "hardend", "{said}");
+    }
+    Ok(())
+}
+
 #[test]
 #[ignore = "slow: the whole corpus, which `.ci/run` lints, too"]
 fn without_a_checkout_the_built_in_corpus_is_linted() -> io::Result<()> {

@@ -100,3 +100,22 @@ fn help_texts() -> io::Result<()> {
     insta::assert_snapshot!("help", whole);
     Ok(())
 }
+
+#[test]
+fn profiles_explained() -> io::Result<()> {
+    for profile in ["literal", "hardened", "universal"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(["explain", profile]).output()?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        // How many cases and clauses there are changes with each new one.
+        let counted = |line: &str| {
+            line.split_once(": threadspec list ").map(|(count, command)| {
+                let (number, what) = count.split_once(' ').expect("a number and what it counts");
+                assert!(number.parse::<usize>().is_ok_and(|number| number > 30), "{line}");
+                format!("N {what}: threadspec list {command}")
+            })
+        };
+        let lines: Vec<String> = said.lines().map(|line| counted(line).unwrap_or_else(|| line.to_owned())).collect();
+        insta::assert_snapshot!(format!("explain-{profile}"), lines.join("\n"));
+    }
+    Ok(())
+}

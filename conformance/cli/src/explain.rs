@@ -1,25 +1,28 @@
 //! `threadspec explain`.
 
+use crate::explain_profile::{Erratum, profile_text};
 use crate::explain_rule::rule_text;
 use crate::{Stop, corpus_and_errata, did_you_mean, explain_gateway, explain_session};
 use std::fmt::Write;
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
 use threadspec_golden::{log_rules, provider_rules};
-use threadspec_judge::corpus::{Clause, Corpus};
+use threadspec_judge::corpus::{Case, Clause, Corpus};
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
 use threadspec_report::terminal::{STRONG, print, styled};
 use threadspec_runner::Exit;
 
-/// Explain a clause, a case, a rule of a model API, a verdict or an exit code
+/// Explain a clause, a case, a rule of a model API, a profile, an erratum, a verdict or an exit code
 #[derive(Debug, clap::Args)]
 pub struct Explain {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// A clause such as ESC-1, a case as `list` names it, a rule such as ANT-PREFILL, a verdict such as garbage, or an exit code such as 3
-    #[arg(value_name = "CLAUSE|CASE|RULE|VERDICT|EXIT-CODE")]
+    /// A clause such as ESC-1, a case as `list` names it, a rule such as ANT-PREFILL, a profile such as hardened, an erratum such as E8
+    /// (`errata` lists them), a verdict such as garbage, or an exit code such as 3
+    #[arg(value_name = "CLAUSE|CASE|RULE|PROFILE|ERRATUM|VERDICT|EXIT-CODE")]
     what: String,
 }
 
@@ -38,28 +41,39 @@ impl Explain {
             threadspec_report::case(case, &corpus, &case.profiles)
         } else if let Some(text) = rule_text(&self.what) {
             text
+        } else if let Ok(profile) = self.what.to_lowercase().parse::<JudgeProfile>() {
+            profile_text(profile, &corpus, &errata)
+        } else if let Some(erratum) = Erratum::all(&errata).find(|erratum| erratum.id.eq_ignore_ascii_case(&self.what))
+        {
+            erratum.text()
+        } else if self.what.eq_ignore_ascii_case("errata") {
+            Erratum::all(&errata).map(|erratum| erratum.heading() + "\n").collect()
         } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
         } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
             format!("exit code {}: {}\n", styled(STRONG, exit), exit_text(exit))
         } else {
-            return Err(Stop::new(Exit::Usage, self.unknown(&corpus)));
+            return Err(Stop::new(Exit::Usage, self.unknown(&corpus, &errata)));
         };
         print(&text);
         Ok(Exit::Ok)
     }
 
-    fn unknown(&self, corpus: &Corpus) -> String {
+    fn unknown(&self, corpus: &Corpus, errata: &str) -> String {
         let clauses = corpus.clauses.iter().map(|clause| clause.id.as_str());
         let verdicts: Vec<String> = Verdict::iter().map(|verdict| verdict.to_string()).collect();
         let cases = corpus.cases.iter().map(|case| case.id.as_str());
         let rules = provider_rules().iter().map(|rule| rule.id.as_str());
         let rules = rules.chain(log_rules().iter().map(|rule| rule.id.as_str()));
-        let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules);
+        let others = JudgeProfile::ALL.map(|profile| profile.to_string());
+        let others =
+            others.iter().map(String::as_str).chain(Erratum::all(errata).map(|erratum| erratum.id)).chain(["errata"]);
+        let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules).chain(others);
         let hint = did_you_mean(&self.what, names);
         let what = visible(&self.what);
         format!(
-            "there is no clause, case, rule, verdict or exit code `{what}`{hint} `list` and `list --clauses` show what there is"
+            "there is no clause, case, rule, profile, erratum, verdict or exit code `{what}`{hint} `list`, `list --clauses` and \
+             `explain errata` show what there is"
         )
     }
 }
@@ -69,15 +83,27 @@ fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
     let seen = explain_session::seen_text(clause).or_else(|| explain_gateway::seen_text(clause));
     let mut out = seen.map(|seen| format!("{name}: {seen}")).unwrap_or_default();
     let _ = writeln!(out, "{name} ({}; {})\n  {}", clause.level, clause.source, clause.text);
-    for entry in clause.errata() {
-        let section = errata.split("\n## ").find(|section| section.split(' ').next() == Some(entry));
-        let _ = write!(out, "\n{}\n", section.unwrap_or_default().trim_end());
+    for erratum in clause.errata().flat_map(|entry| Erratum::all(errata).find(|erratum| erratum.id == entry)) {
+        let _ = write!(out, "\n{}", erratum.text());
     }
     out.push_str("\ncases:\n");
-    for case in corpus.cases.iter().filter(|case| case.clauses.contains(&clause.id)) {
-        let _ = writeln!(out, "  {}  {}", case.id, case.why);
+    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.clauses.contains(&clause.id)).collect();
+    for group in cases.chunk_by(|one, next| one.is_row() && next.is_row() && topic(one) == topic(next)) {
+        match group {
+            [row, ..] if row.is_row() => {
+                let _ = writeln!(out, "  {}/*  {} rows of a covering array: {}", topic(row), group.len(), row.why);
+            }
+            _ => group.iter().for_each(|case| {
+                let _ = writeln!(out, "  {}  {}", case.id, case.why);
+            }),
+        }
     }
     out
+}
+
+/// Returns the folder and the topic of a case: its id without its name.
+fn topic(case: &Case) -> &str {
+    case.id.rsplit_once('/').map_or(&case.id, |(topic, _)| topic)
 }
 
 fn verdict_text(verdict: Verdict) -> &'static str {

@@ -12,7 +12,7 @@
 //! | `program` | reads the command line, and runs a command |
 //! | `common` | what several commands need: the corpus, files, errors |
 //! | `verify`, `list`, `show`, `explain`, `diff` | a command each |
-//! | `explain_gateway`, `explain_rule`, `explain_session` | the texts of `explain` |
+//! | `explain_gateway`, `explain_profile`, `explain_rule`, `explain_session` | the texts of `explain` |
 //! | `selection`, [`known_failures`], `through` | options that commands share |
 //! | [`outcome`], `followed`, [`progress`] | the results of a run, and how far it is |
 //! | `seconds` | spans of time on a command line |
@@ -21,6 +21,7 @@ mod common;
 mod diff;
 mod explain;
 mod explain_gateway;
+mod explain_profile;
 mod explain_rule;
 mod explain_session;
 mod followed;

@@ -1,8 +1,9 @@
 //! Which cases a command is about.
 
 use crate::{Stop, did_you_mean, select};
+use std::collections::HashSet;
 use threadspec::oracle::Api;
-use threadspec_judge::corpus::{Case, Corpus};
+use threadspec_judge::corpus::{Case, Clause, Corpus};
 use threadspec_judge::protocol::{Op, Transport};
 use threadspec_judge::text::visible;
 use threadspec_runner::{Exit, Shard, can_be_put};
@@ -42,27 +43,7 @@ impl CaseFilter {
         corpus: &'a Corpus,
         (provider, through): (Option<Transport>, Option<Api>),
     ) -> Result<Chosen<'a>, Stop> {
-        let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
-        for (pattern, text) in clauses.iter().zip(&self.clause) {
-            if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
-                let hint = did_you_mean(text, corpus.clauses.iter().map(|clause| &clause.id));
-                let message = format!(
-                    "the pattern `{}` matches no clause{hint} `threadspec list --clauses` shows them all",
-                    visible(text)
-                );
-                return Err(Stop::new(Exit::Usage, message));
-            }
-        }
-        let is_of = |case: &&Case| {
-            (self.op.is_empty() || self.op.contains(&case.op))
-                && (clauses.is_empty()
-                    || case.clauses.iter().any(|clause| clauses.iter().any(|pattern| pattern.matches(clause))))
-        };
-        let mut chosen = select(corpus, &self.filter)?;
-        chosen.retain(is_of);
-        if chosen.is_empty() {
-            return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
-        }
+        let mut chosen = fitting(corpus, &self.filter, &self.op, &self.clause)?;
         self.refuse_cases_of_the_wire(&chosen, (provider, through))?;
         chosen.retain(|case| can_be_put(case, provider, through));
         let is_for_every_day = |case: &&Case| self.thorough || !case.thorough || self.filter.contains(&case.id);
@@ -127,4 +108,51 @@ impl CaseFilter {
             add("--shard", &shard.to_string());
         }
     }
+}
+
+/// Returns the cases that fit a pattern of each kind, if there is one of the kind.
+///
+/// # Errors
+///
+/// When a pattern matches nothing, or no case fits all of them.
+pub(super) fn fitting<'a>(
+    corpus: &'a Corpus,
+    filter: &[String],
+    ops: &[Op],
+    clauses: &[String],
+) -> Result<Vec<&'a Case>, Stop> {
+    let patterns: Vec<WildMatch> = clauses.iter().map(|pattern| WildMatch::new(pattern)).collect();
+    for (pattern, text) in patterns.iter().zip(clauses) {
+        if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
+            let hint = did_you_mean(text, corpus.clauses.iter().map(|clause| &clause.id));
+            let message = format!(
+                "the pattern `{}` matches no clause{hint} `threadspec list --clauses` shows them all",
+                visible(text)
+            );
+            return Err(Stop::new(Exit::Usage, message));
+        }
+    }
+    let mut chosen = select(corpus, filter)?;
+    chosen.retain(|case| {
+        let is_of = |clause: &String| patterns.iter().any(|pattern| pattern.matches(clause));
+        (ops.is_empty() || ops.contains(&case.op)) && (patterns.is_empty() || case.clauses.iter().any(is_of))
+    });
+    if chosen.is_empty() {
+        return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
+    }
+    Ok(chosen)
+}
+
+/// Returns the clauses that these cases name, in the order of the registry. A row of a covering array counts for none: it names the
+/// clauses of all profiles.
+pub(super) fn clauses_named<'a>(
+    corpus: &'a Corpus,
+    cases: impl IntoIterator<Item = &'a Case>,
+) -> impl Iterator<Item = &'a Clause> {
+    let named: HashSet<&str> = cases
+        .into_iter()
+        .filter(|case| !case.is_row())
+        .flat_map(|case| case.clauses.iter().map(String::as_str))
+        .collect();
+    corpus.clauses.iter().filter(move |clause| named.contains(&*clause.id))
 }

@@ -189,9 +189,10 @@ pub(super) fn outer_loop(
                 Some(StopReason::MaxErrors) => clause::LOOP_ERROR,
                 Some(StopReason::Completed) | None => clause::LOOP_VERIFY,
             };
+            let count = || departure(&expected.iterations, &actual.iterations, "/iterations", texts);
             departure(&expected.stop_reason, &actual.stop_reason, "/stopReason", texts)
-                .or_else(|| departure(&expected.iterations, &actual.iterations, "/iterations", texts))
                 .map(|mismatch| Difference::new(by_reason, mismatch))
+                .or_else(|| Some(Difference::new(clause::LOOP_PROMPT, count()?)))
                 .or_else(|| Some(Difference::new(clause::LOOP_RESPONSE, another_response()?)))
         })
 }

@@ -24,6 +24,14 @@ fn events(op: Op, output: &mut Value) -> Option<&mut Vec<Value>> {
     if op == Op::Loop { output["events"].as_array_mut() } else { None }
 }
 
+/// Counts the iterations in the output of a loop in another way.
+fn count_iterations(op: Op, output: &mut Value, counted: impl Fn(usize, &[Value]) -> usize) {
+    let count = output["iterations"].as_u64().filter(|_| op == Op::Loop).and_then(|count| count.try_into().ok());
+    if let (Some(count), Some(events)) = (count, output["events"].as_array()) {
+        output["iterations"] = counted(count, events).into();
+    }
+}
+
 fn without(events: &[Event], gone: fn(&Event) -> bool) -> Vec<Event> {
     events.iter().filter(|event| !gone(event)).cloned().collect()
 }
@@ -130,6 +138,27 @@ pub(super) const BUGS: &[Planted] = &[
         };
     }),
     bug("iterations-count-from-two", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 2),
+    bug("failed-iterations-not-counted", &[clause::LOOP_PROMPT], |twin| {
+        twin.after = |_, op, _, output| {
+            count_iterations(op, output, |count, events| {
+                count - events.iter().filter(|event| event["type"] == "error").count()
+            });
+        };
+    }),
+    bug("iterations-counted-by-requests", &[clause::LOOP_PROMPT], |twin| {
+        twin.after = |_, op, _, output| {
+            let requests = output["requests"].as_array().map_or(0, Vec::len);
+            count_iterations(op, output, |_, _| requests);
+        };
+    }),
+    bug("iterations-counted-by-the-last-event", &[clause::LOOP_PROMPT], |twin| {
+        twin.after = |_, op, _, output| {
+            count_iterations(op, output, |count, events| {
+                let last = events.last().and_then(|event| event["iteration"].as_u64());
+                last.and_then(|last| last.try_into().ok()).unwrap_or(count)
+            });
+        };
+    }),
     bug("prompt-in-iteration-one", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
     bug("prompt-trimmed", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(0, prompt.trim())),
     bug("prompt-as-system-message", &[clause::LOOP_PROMPT], |twin| {

@@ -1,17 +1,28 @@
 //! The lines of the protocol, which both adapters speak.
 
-use serde_json::Value;
+use serde_json::{json, Value};
 use std::io::{self, BufRead, Write};
 
 /// Answers requests until standard input ends.
 pub fn serve(answer: impl Fn(&Value) -> Value) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     for line in io::stdin().lock().lines() {
-        let request = serde_json::from_str(&without_halves(&line?))?;
-        writeln!(stdout, "{}", answer(&request))?;
+        let line = line?;
+        let reply = match serde_json::from_str(&without_halves(&line)) {
+            Ok(request) => answer(&request),
+            Err(error) => refused(&line, &error.to_string()),
+        };
+        writeln!(stdout, "{reply}")?;
         stdout.flush()?;
     }
     Ok(())
+}
+
+/// The reply to a line that is no JSON for serde_json, such as one that is nested too deeply. The id stands first.
+fn refused(line: &str, why: &str) -> Value {
+    let rest = line.strip_prefix(r#"{"id":"#).unwrap_or_default();
+    let id: Option<i64> = rest.split(',').next().and_then(|id| id.parse().ok());
+    json!({"id": id, "reject": {"kind": "invalid-input", "message": why}})
 }
 
 /// JSON can hold a lone surrogate, a Rust string cannot: `\ud83d` alone is read as U+FFFD.
@@ -39,6 +50,12 @@ fn without_halves(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_refused() {
+        let reply = refused(r#"{"id":7,"op":"escape","input":{"n":1e400}}"#, "number out of range");
+        assert_eq!(reply, json!({"id": 7, "reject": {"kind": "invalid-input", "message": "number out of range"}}));
+    }
 
     #[test]
     fn only_halves_are_replaced() {
