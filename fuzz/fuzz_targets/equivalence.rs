@@ -1,10 +1,11 @@
 //! Both context modes carry every fact of a thread.
 #![no_main]
 
-use threadspec_campaign::generate::GoldenThread;
+use threadspec_campaign::generate::{GoldenThread, prepare};
 use threadspec_campaign::laws;
 
-libfuzzer_sys::fuzz_target!(|thread: GoldenThread| {
+threadspec_fuzz::quick_sanitizer!();
+libfuzzer_sys::fuzz_target!(init: prepare(), |thread: GoldenThread| {
     let events = thread.events();
     laws::equivalence(&events, laws::profile_of(&events));
 });

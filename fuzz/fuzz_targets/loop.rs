@@ -1,6 +1,7 @@
 //! A scripted loop and its tool rounds.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|script: threadspec_campaign::generate::ScriptPlan| threadspec_campaign::laws::agent(
-    &script
-));
+use threadspec_campaign::generate::{ScriptPlan, prepare};
+
+threadspec_fuzz::quick_sanitizer!();
+libfuzzer_sys::fuzz_target!(init: prepare(), |script: ScriptPlan| threadspec_campaign::laws::agent(&script));

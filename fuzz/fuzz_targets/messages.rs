@@ -1,10 +1,11 @@
 //! Messages are what they must be, wherever a thread is cut.
 #![no_main]
 
-use threadspec_campaign::generate::GoldenThread;
+use threadspec_campaign::generate::{GoldenThread, prepare};
 use threadspec_campaign::laws;
 
-libfuzzer_sys::fuzz_target!(|thread: GoldenThread| {
+threadspec_fuzz::quick_sanitizer!();
+libfuzzer_sys::fuzz_target!(init: prepare(), |thread: GoldenThread| {
     let events = thread.events();
     laws::messages(&events, laws::profile_of(&events));
 });

@@ -1,6 +1,7 @@
 //! Whatever is streamed, in whatever pieces, says what the whole says.
 #![no_main]
 
-use threadspec_campaign::generate::StreamPlan;
+use threadspec_campaign::generate::{StreamPlan, prepare};
 
-libfuzzer_sys::fuzz_target!(|plan: StreamPlan| threadspec_campaign::laws::provider_sse(&plan));
+threadspec_fuzz::quick_sanitizer!();
+libfuzzer_sys::fuzz_target!(init: prepare(), |plan: StreamPlan| threadspec_campaign::laws::provider_sse(&plan));

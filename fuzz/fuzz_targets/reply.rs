@@ -1,4 +1,5 @@
 //! Any bytes that a testee sends get a verdict.
 #![no_main]
 
+threadspec_fuzz::quick_sanitizer!();
 libfuzzer_sys::fuzz_target!(|line: &[u8]| threadspec_campaign::laws::reply(line));

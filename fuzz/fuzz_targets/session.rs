@@ -1,6 +1,7 @@
 //! Several runs on one thread, whatever happens to them.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|session: threadspec_campaign::generate::SessionScenario| threadspec_campaign::laws::session(
-    &session
-));
+use threadspec_campaign::generate::{SessionScenario, prepare};
+
+threadspec_fuzz::quick_sanitizer!();
+libfuzzer_sys::fuzz_target!(init: prepare(), |session: SessionScenario| threadspec_campaign::laws::session(&session));

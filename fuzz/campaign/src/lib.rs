@@ -25,6 +25,9 @@
 //! Without features it draws for the library's fuzz targets and holds their laws: these need neither proptest nor what judges others.
 //! Feature `judge` adds the targets of the judge, `provider` those of the provider, and `fuzzer`, the default, all else.
 
+// proptest's strategies name the parts of a plan.
+#![cfg_attr(not(feature = "fuzzer"), allow(unreachable_pub))]
+
 #[cfg(feature = "fuzzer")]
 mod fuzz;
 pub mod generate;

@@ -9,6 +9,10 @@ use threadspec::surrogates::repair_surrogates;
 use threadspec::{Event, read_events};
 use threadspec_golden::covering::{Array, COVERING, Covering, Row};
 
+/// The number that stands for the first golden thread. Few inputs of a fuzzer begin with so large a number: golden threads are large, and
+/// small inputs are what makes it fast.
+pub(super) const FIRST: u16 = 0xa000;
+
 /// One row of a covering array in so many is taken: each is much like the next.
 const ROWS: usize = 16;
 
@@ -82,12 +86,18 @@ pub(super) fn logs() -> impl Iterator<Item = GoldenLog> {
 pub(super) static THREADS: LazyLock<Vec<(String, Vec<Event>)>> =
     LazyLock::new(|| logs().map(|log| (log.case, read_events(&log.json).unwrap_or_default())).collect());
 
+pub(super) fn prepare() {
+    LazyLock::force(&THREADS);
+}
+
 /// A generated thread, perhaps after one of the golden corpus.
 ///
 /// Fuzzing draws threads in this form, so that its seeds can be the corpus itself.
 #[derive(Clone, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct GoldenThread {
+    /// The number of a golden thread, counted from [`FIRST`]; any other number stands for none.
+    #[cfg_attr(feature = "fuzzer", proptest(strategy = "FIRST - 1..FIRST.saturating_add(u16::try_from(THREADS.len()).unwrap_or(u16::MAX))"))]
     which: u16,
     rest: Thread,
 }
@@ -95,9 +105,8 @@ pub struct GoldenThread {
 impl GoldenThread {
     /// The events, those of the corpus first.
     pub fn events(&self) -> Vec<Event> {
-        let which = usize::from(self.which) % (THREADS.len() + 1);
-        let golden = which.checked_sub(1).map(|which| THREADS[which].1.clone());
-        golden.into_iter().flatten().chain(self.rest.events()).collect()
+        let golden = self.which.checked_sub(FIRST).and_then(|which| THREADS.get(usize::from(which)));
+        golden.into_iter().flat_map(|(_, events)| events.clone()).chain(self.rest.events()).collect()
     }
 }
 

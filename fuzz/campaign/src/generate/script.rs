@@ -91,8 +91,9 @@ pub enum Returned {
     /// In a script a failure; in a log a result like any other.
     Failure(Text),
     /// One of many, drawn only where it is asked for.
+    #[cfg(feature = "fuzzer")]
     #[arbitrary(skip)]
-    #[cfg_attr(feature = "fuzzer", proptest(skip))]
+    #[proptest(skip)]
     Numbered(usize),
 }
 
@@ -206,6 +207,7 @@ impl Returned {
             Self::Text(text) => text.json(),
             Self::Value(value) => value.value(),
             Self::Failure(message) => format!(r#"{{"error":{}}}"#, message.json()),
+            #[cfg(feature = "fuzzer")]
             Self::Numbered(number) => format!("\"result {number}\""),
         }
     }

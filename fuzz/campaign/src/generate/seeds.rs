@@ -1,6 +1,6 @@
 //! What the golden corpus gives to fuzzing: inputs, and the seeds of the fuzz targets.
 
-use super::golden::{THREADS, logs};
+use super::golden::{FIRST, THREADS, logs};
 use super::{LIMITS, samples};
 use proptest::strategy::ValueTree;
 use threadspec::surrogates::repair_surrogates;
@@ -104,7 +104,7 @@ pub fn seeds(target: &str) -> Vec<Seed> {
     let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };
     match target {
         "serialize" | "messages" | "equivalence" | "plain" => {
-            let numbered = (1_u16..).zip(THREADS.iter());
+            let numbered = (FIRST..).zip(THREADS.iter());
             numbered.map(|(which, (id, _))| Seed { name: id.clone(), bytes: which.to_le_bytes().into() }).collect()
         }
         "provider_http" => connections(),

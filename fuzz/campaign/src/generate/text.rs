@@ -115,6 +115,10 @@ static SAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
     samples.filter_map(|sample| inside(sample.json()?)).collect()
 });
 
+pub(super) fn prepare() {
+    LazyLock::force(&SAMPLES);
+}
+
 const LONG: usize = CLASSES.len() - 1;
 
 /// A part of a text: of one of the [`CLASSES`], or any character.
