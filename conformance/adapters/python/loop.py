@@ -5,7 +5,7 @@ from itertools import chain, count, repeat
 from langchain_messages import message, plain
 from protocol import Reject
 from reading import array, boolean, integer, json_object, one_of, optional, required, text, tool_result
-from threadspec import ai_message, build_messages, result_text, tool_message
+from threadspec import ai_message, messages_of, read_context, result_text, tool_message
 
 _MAX_FAILURES = 3
 
@@ -52,6 +52,7 @@ def run_loop(script, profile="literal"):
     verifier = None if verdicts is None else chain(verdicts, repeat({"complete": True, "reason": ""}))
     max_iterations = optional("maxIterations", script.get("maxIterations"), integer)
     max_calls = optional("maxToolCallsPerIteration", script.get("maxToolCallsPerIteration"), integer, 20)
+    context = read_context(script.get("contextMode"), script.get("instructions"))
 
     events = []
     iteration = failures = 0
@@ -63,7 +64,7 @@ def run_loop(script, profile="literal"):
     record(_message_event("user", prompt))
     while stop_reason is None:
         iteration += 1
-        messages = build_messages(events, script.get("contextMode"), script.get("instructions"), profile)
+        messages = messages_of(events, context, profile)
         try:
             for event in _iterate(messages, model, tools, max_calls, profile):
                 record(event)

@@ -46,10 +46,19 @@ def serialize_thread(events, response_prefix=None, profile="literal"):
 
 def build_messages(events, context_mode=None, instructions=None, profile="literal"):
     """The messages that show the thread to a model."""
-    events = read_events(events)
+    return messages_of(read_events(events), read_context(context_mode, instructions), profile)
+
+
+def read_context(context_mode, instructions):
+    """The form of the messages, and the instructions that begin them."""
     mode = optional("contextMode", context_mode, one_of("standard", "xml"), "standard")
-    parts = [_summaries(events), optional("instructions", instructions, text, "")]
-    system = "\n\n".join(part for part in parts if part)
+    return mode, optional("instructions", instructions, text, "")
+
+
+def messages_of(events, context, profile):
+    """The same for events and a context that were read before: a loop does it in each iteration."""
+    mode, instructions = context
+    system = "\n\n".join(part for part in (_summaries(events), instructions) if part)
     messages = [message("system", system)] if system else []
     if mode == "xml":
         return messages + [_human(_document(events, profile))]

@@ -2,6 +2,7 @@
 
 use super::session::{SessionHeard, Sessions};
 use super::{Testee, Trouble, id_and_output};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use threadspec_judge::corpus::Accepted;
@@ -48,18 +49,21 @@ impl<I: Implementation> Testee for InProcess<I> {
 
     fn receive(&mut self) -> (i64, Outcome) {
         let (request, accepted) = self.sent.pop_front().expect("a request was sent");
-        let mut asked = match self.sessions.begin(&request) {
-            Ok(asked) => asked.into_owned(),
-            Err(why) => return (request.id, Outcome::NotReady(why)),
+        let id = request.id;
+        let of_session = match self.sessions.begin(&request) {
+            Ok(Cow::Owned(of_session)) => Some(of_session),
+            Ok(Cow::Borrowed(_)) => None,
+            Err(why) => return (id, Outcome::NotReady(why)),
         };
+        let mut asked = of_session.unwrap_or(request);
         loop {
             let outcome = self.outcome(&asked, &accepted);
-            match self.sessions.heard(request.id, outcome) {
+            match self.sessions.heard(id, outcome) {
                 SessionHeard::Whole(outcome) => {
                     if !outcome.is_reply() {
                         self.sessions.clear();
                     }
-                    return (request.id, outcome);
+                    return (id, outcome);
                 }
                 SessionHeard::Killed(next) => {
                     self.implementation.start_over();

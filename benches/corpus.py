@@ -1,0 +1,85 @@
+"""What a run of the corpus costs: `corpus.py [THREADSPEC]`, with Node.js on the path. Takes two minutes.
+
+For the built-in reference and the two adapters: the seconds of `verify`, how many times as long as the same requests to the same program
+take whose replies nobody reads, and the most memory of `verify` alone, also with a corpus that is twice and four times as long.
+"""
+
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROUNDS = 5
+REQUEST = '{"request":'
+
+
+def seconds_and_megabytes(command, **streams):
+    """How long a command takes, and the most memory that it takes without what it starts."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT, **streams)
+    status, most = pathlib.Path(f"/proc/{process.pid}/status"), 0
+    while process.poll() is None:
+        if status.exists():
+            most = max([most, *(int(line.split()[1]) for line in status.read_text().splitlines() if "VmHWM" in line)])
+        time.sleep(0.005)
+    if process.returncode != 0:
+        sys.exit(f"exit code {process.returncode}: {' '.join(command)}")
+    return time.perf_counter() - begun, most / 1000
+
+
+def requests_of(threadspec, folder):
+    """A file with the requests of a run, a line each, as they were sent."""
+    transcript, requests = folder / "transcript.jsonl", folder / "requests.jsonl"
+    subprocess.run([threadspec, "verify", "--transcript", transcript], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+    decoder = json.JSONDecoder(parse_int=str)
+    with open(transcript, encoding="utf-8") as lines, open(requests, "w", encoding="utf-8") as out:
+        print('{"id":0,"op":"hello","protocol":1}', file=out)
+        for line in lines:
+            if line.startswith(REQUEST):
+                _, end = decoder.raw_decode(line, len(REQUEST))
+                print(line[len(REQUEST) : end], file=out)
+    transcript.unlink()
+    return requests
+
+
+def times(folder, number):
+    """The corpus so many times as long: each file of cases under several names."""
+    corpus = folder / f"{number}-times"
+    shutil.copytree(ROOT / "golden", corpus)
+    for file in list(corpus.glob("*/*.json")):
+        for copy in range(1, number):
+            shutil.copy(file, file.with_name(f"{file.stem}-copy-{copy}.json"))
+    return str(corpus)
+
+
+def main():
+    threadspec = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/release/threadspec")
+    node, python = ["node", "conformance/adapters/node/main.mjs"], ["python3", "conformance/adapters/python/main.py"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        requests = requests_of(threadspec, folder)
+        longer = [times(folder, number) for number in (2, 4)]
+        for title, bare, behind in [
+            ("built-in reference", [threadspec, "serve"], []),
+            ("Node adapter", node, ["--", *node]),
+            ("Python adapter", python, ["--", *python]),
+        ]:
+            verify, ratios = [], []
+            for _ in range(ROUNDS):
+                verify.append(seconds_and_megabytes([threadspec, "verify", *behind]))
+                with open(requests, encoding="utf-8") as lines:
+                    ratios.append(verify[-1][0] / seconds_and_megabytes(bare, stdin=lines)[0])
+            more = [seconds_and_megabytes([threadspec, "verify", "--corpus", corpus, *behind])[1] for corpus in longer]
+            seconds, memory = statistics.median(took for took, _ in verify), max(most for _, most in verify)
+            print(
+                f"{title}: {seconds:.2f} s, {statistics.median(ratios):.2f} times the bare requests; "
+                f"{memory:.0f} MB, twice as long {more[0]:.0f} MB, four times {more[1]:.0f} MB"
+            )
+
+
+main()
