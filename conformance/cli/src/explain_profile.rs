@@ -144,7 +144,7 @@ fn clauses_of(profile: JudgeProfile, corpus: &Corpus) -> impl Iterator<Item = &s
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
     use threadspec_golden::ERRATA;
     use threadspec_judge::corpus::embedded;
 

@@ -97,7 +97,10 @@ pub(super) fn prepare() {
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct GoldenThread {
     /// The number of a golden thread, counted from [`FIRST`]; any other number stands for none.
-    #[cfg_attr(feature = "fuzzer", proptest(strategy = "FIRST - 1..FIRST.saturating_add(u16::try_from(THREADS.len()).unwrap_or(u16::MAX))"))]
+    #[cfg_attr(
+        feature = "fuzzer",
+        proptest(strategy = "FIRST - 1..FIRST.saturating_add(u16::try_from(THREADS.len()).unwrap_or(u16::MAX))")
+    )]
     which: u16,
     rest: Thread,
 }
