@@ -26,7 +26,7 @@ fn events(op: Op, output: &mut Value) -> Option<&mut Vec<Value>> {
 
 /// Counts the iterations in the output of a loop in another way.
 fn count_iterations(op: Op, output: &mut Value, counted: impl Fn(usize, &[Value]) -> usize) {
-    let count = output["iterations"].as_u64().filter(|_| op == Op::Loop).and_then(|count| count.try_into().ok());
+    let count = output["iterations"].as_u64().filter(|_| op == Op::Loop).and_then(|count| usize::try_from(count).ok());
     if let (Some(count), Some(events)) = (count, output["events"].as_array()) {
         output["iterations"] = counted(count, events).into();
     }
@@ -155,7 +155,7 @@ pub(super) const BUGS: &[Planted] = &[
         twin.after = |_, op, _, output| {
             count_iterations(op, output, |count, events| {
                 let last = events.last().and_then(|event| event["iteration"].as_u64());
-                last.and_then(|last| last.try_into().ok()).unwrap_or(count)
+                last.and_then(|last| usize::try_from(last).ok()).unwrap_or(count)
             });
         };
     }),
