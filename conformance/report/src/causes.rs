@@ -21,7 +21,7 @@ use threadspec_judge::verdict::Verdict;
 const INDEPENDENT: usize = 4;
 const LONGEST_NOTE: usize = 120;
 /// How a note quotes a line of stderr.
-const QUOTED: &str = "  | ";
+pub(super) const QUOTED: &str = "  | ";
 
 /// What failed for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,9 +112,8 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
     }
     // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
     causes.sort_by_key(|cause| {
-        let Symptoms { counts, severity, verdict, .. } = failures[cause.members[0]];
-        let is_answered = matches!(verdict, Verdict::Fail | Verdict::Rejected);
-        (!counts, severity, cause.area, is_answered, Reverse(cause.members.len()))
+        let Symptoms { counts, severity, .. } = failures[cause.members[0]];
+        (!counts, severity, cause.area, Reverse(cause.members.len()))
     });
     causes
 }
@@ -145,8 +144,10 @@ fn sort(members: &mut [usize], failures: &[Symptoms<'_>], signs: &[BTreeSet<Sign
     members.sort_by_key(|&index| {
         let failure = &failures[index];
         let area = of_op(failure.op);
+        // What has an expected output shows more than what only has properties.
+        let is_bare = failure.mismatches.is_empty();
         let kept = (failure.mismatches.len(), failure.size, index);
-        (!failure.counts, failure.severity, !failure.is_ordinary, area, signs[index].len(), kept)
+        (!failure.counts, failure.severity, !failure.is_ordinary, area, is_bare, signs[index].len(), kept)
     });
 }
 

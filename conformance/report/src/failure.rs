@@ -1,5 +1,6 @@
 //! One failure, for people: of a case of the corpus, or found by fuzzing.
 
+use super::causes::QUOTED;
 use super::conversation::{ConversationLine, LineKind, conversation};
 use super::diff;
 use super::screen::Screen;
@@ -17,8 +18,6 @@ const LONGEST_VALUE: usize = 600;
 
 /// Each side of a difference, and a line that is cut, has so many rows of a screen.
 const SIDE_ROWS: usize = 3;
-/// How a note quotes a line of stderr.
-const QUOTED: &str = "  | ";
 
 /// How soon a line is left out where there is little room: the larger, the sooner.
 type Rank = u8;
@@ -151,8 +150,13 @@ impl<'a> Failure<'a> {
         for (at, line) in note.iter().enumerate() {
             // A command is there to be copied.
             let is_command = line.trim_start().starts_with("curl ");
-            let is_last_word = is_quoted(at) && !is_quoted(at + 1);
-            let rank = if at == 0 || is_last_word { KEPT } else { 4 };
+            // Of what a program said, the last words are kept longest.
+            let behind = (at..note.len()).take_while(|&at| is_quoted(at)).count();
+            let rank = match behind {
+                _ if at == 0 => KEPT,
+                0 => 3,
+                behind => Rank::try_from(behind).map_or(8, |behind| behind.min(8)),
+            };
             lines.push((rank, format!("  {}\n", if is_command { visible(line) } else { shortened(line) })));
         }
         lines.extend(words::rules_in(&self.note).iter().map(|rule| (7, format!("  {}\n", words::rule_line(rule)))));

@@ -1,10 +1,9 @@
 //! The sentence above everything: what to mend first.
 
-use super::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symptoms};
+use super::causes::{Cause, QUOTED, Symptoms, by_severity, causes, first_mismatches, symptoms};
 use super::record::{CaseRecord, RunRecord};
 use super::words::{as_found, finding, shortened};
 use threadspec_judge::text::{count, cut, visible};
-use threadspec_judge::verdict::Verdict;
 
 /// What was found is shown up to this length.
 const LONGEST: usize = 160;
@@ -18,7 +17,7 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     let Cause { sign, clause, members, .. } = causes.first()?;
     let clearest = failures.get(*members.first()?)?;
     let &Symptoms { counts, severity, .. } = clearest;
-    let what = happened(clearest, clause).unwrap_or_else(|| finding(sign, clause).unwrap_or(sign));
+    let what = happened(clearest, clause).unwrap_or_else(|| finding(sign, clause).unwrap_or(sign).to_owned());
     let harm = severity.map(|severity| format!(", severity {severity}: {}", severity.meaning()));
     // The table of clauses counts these apart, too.
     let silent = members.iter().filter(|&&member| !failures[member].counts).count();
@@ -33,7 +32,7 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     Some(format!(
         "{}: {} ({}{}), in {}{silent}, such as {}{documented}.{why}",
         if counts { "Mend first" } else { "Nothing counts against it. Of what fails, look first at" },
-        shortened(what, LONGEST).trim_end_matches('.'),
+        shortened(&what, LONGEST).trim_end_matches('.'),
         visible(clause),
         harm.unwrap_or_default(),
         count(members.len(), "case"),
@@ -52,12 +51,8 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
     if one.severity != other.severity {
         return Some("Nothing else hurts as much.");
     }
-    let answers = |symptoms: &Symptoms<'_>| matches!(symptoms.verdict, Verdict::Fail | Verdict::Rejected);
-    if first.area != second.area {
+    if causes.iter().any(|other| other.area > first.area) {
         return first.area.why_first();
-    }
-    if answers(&one) != answers(&other) {
-        return Some("A reply that never comes hides everything else.");
     }
     Some("It is in the most cases.").filter(|_| first.members.len() > second.members.len())
 }
@@ -75,12 +70,17 @@ pub fn worst_of(run: &RunRecord) -> Option<String> {
     worst(&failures, &causes(&failures), |index| &failed[index].id)
 }
 
-/// What happened in a failed case, if no fault says it: what was found of the clause, or else the first line of what is said of it.
-fn happened<'a>(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'a>, clause: &str) -> Option<&'a str> {
+/// What happened in a failed case, if no fault says it: what was found of the clause, or else the first line of what is said of it, with the
+/// last words of a program that ended.
+fn happened(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'_>, clause: &str) -> Option<String> {
     let (_, note) = as_found(verdict, note);
-    let found = note.lines().find_map(|line| finding(line, clause));
-    let found = found.or_else(|| note.lines().next().filter(|line| !line.is_empty() && mismatches.is_empty()));
-    found.filter(|_| faults.is_empty())
+    let found = note.lines().find_map(|line| finding(line, clause)).map(str::to_owned);
+    let first = || {
+        let first = note.lines().next().filter(|line| !line.is_empty() && mismatches.is_empty())?;
+        let last_words = note.lines().rev().find_map(|line| line.strip_prefix(QUOTED));
+        Some(last_words.map_or_else(|| first.to_owned(), |words| format!("{first} {words}")))
+    };
+    found.or_else(first).filter(|_| faults.is_empty())
 }
 
 /// The same in a few words: what happened, without the place.
@@ -91,7 +91,7 @@ pub fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
     let causes = causes(&failures);
     let Cause { sign, clause, members, .. } = causes.first()?;
     let clearest = failures.get(*members.first()?)?;
-    let what = happened(clearest, clause).unwrap_or(sign);
+    let what = happened(clearest, clause).unwrap_or_else(|| sign.clone());
     let is_place = |part: &str| part.starts_with("request ") || !part.contains(' ');
     let mut what = what.trim_end_matches('.');
     while let Some((_, rest)) = what.split_once(": ").filter(|(place, _)| is_place(place)) {

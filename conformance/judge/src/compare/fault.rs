@@ -14,6 +14,9 @@ use threadspec_golden::clause;
 pub(super) const QUOTES: &str = "quotes";
 pub(super) const AMPERSAND: &str = "`&`";
 pub(super) const BRACKETS: &str = "`<` and `>`";
+/// What stands in an order.
+pub(super) const ATTRIBUTES: &str = "attributes";
+pub(super) const EVENTS: &str = "the events";
 /// How much of a text a title shows.
 const SHOWN: usize = 24;
 /// How much of the equal text before a difference it shows.
@@ -148,7 +151,7 @@ impl Fault {
     /// What is wrong, in a few words.
     pub fn title(&self) -> String {
         let Self { place, kind, shown, .. } = self;
-        let is = if place.ends_with('s') || place.contains("` and `") { "are" } else { "is" };
+        let is = if [QUOTES, BRACKETS, ATTRIBUTES, EVENTS].contains(&&**place) { "are" } else { "is" };
         let quoted = |text: &str| if text.is_empty() { "empty".to_owned() } else { format!("`{}`", visible(text)) };
         let sides = shown.as_ref().map(|sides| sides.each_ref().map(|side| quoted(side)));
         match (kind, sides) {
@@ -232,24 +235,36 @@ pub(super) fn is_foreign(expected: &[&str], actual: &str) -> bool {
     !is_json && !actual.is_empty() && expected.iter().any(|text| !text.is_empty() && reduced(text) == reduced(actual))
 }
 
-/// A value without what only its notation has: quotes, blanks, and the names of null and the booleans.
+/// A value without what only its notation has: quotes, blanks, escapes, and the names of nothing and of the booleans. Other characters than
+/// those of ASCII may be escaped or not, so they are left out.
 fn reduced(text: &str) -> String {
-    let mut reduced = String::new();
-    let mut word = String::new();
+    let (mut reduced, mut word) = (String::new(), String::new());
     let text = text.replace("=>", ":");
-    for c in text.chars().chain([' ']) {
-        if c.is_alphanumeric() {
+    let mut rest = text.chars().chain([' ']).peekable();
+    while let Some(c) = rest.next() {
+        if c == '\\' {
+            let digits = match rest.next() {
+                Some('u') => 4,
+                Some('x') => 2,
+                _ => 0,
+            };
+            for _ in 0..digits {
+                rest.next_if(char::is_ascii_hexdigit);
+            }
+            continue;
+        }
+        if c.is_ascii_alphanumeric() || c == '.' && rest.peek().is_some_and(char::is_ascii_digit) {
             word.push(c);
             continue;
         }
         reduced += match &*word {
-            "None" | "nil" | "NULL" | "<nil>" => "null",
+            "None" | "nil" | "NULL" | "undefined" => "null",
             "True" | "TRUE" => "true",
             "False" | "FALSE" => "false",
-            other => other,
+            other => other.strip_suffix(".0").unwrap_or(other),
         };
         word.clear();
-        if !c.is_whitespace() && !matches!(c, '\'' | '"' | '\\') {
+        if c.is_ascii_punctuation() && !matches!(c, '\'' | '"') {
             reduced.push(c);
         }
     }
@@ -268,6 +283,9 @@ mod tests {
             ("true", "True"),
             (r#"{"a":[1,null,"b c"]}"#, "{'a': [1, None, 'b c']}"),
             (r#"{"a":1}"#, r#"{"a"=>1}"#),
+            (r#"{"a\n\"\u001b":1,"b":2}"#, r#"{'a\n"\x1b': 1.0, 'b': 2}"#),
+            ("{\"a\":\"\u{fffd}é\"}", r"{'a': '\ud83dé'}"),
+            ("undefined", "None"),
         ] {
             assert!(is_foreign(&[expected], actual), "{actual}");
         }

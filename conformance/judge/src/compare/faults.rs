@@ -3,13 +3,13 @@
 use super::document::{
     Spelled, attribute_clause, body_clause, elements, is_reordered, misshapen, name_clause, row, split_prefix,
 };
-use super::fault::{AMPERSAND, BRACKETS, Fault, FaultKind, QUOTES, is_foreign};
+use super::fault::{AMPERSAND, ATTRIBUTES, BRACKETS, EVENTS, Fault, FaultKind, QUOTES, is_foreign};
 use super::texts::Texts;
 use super::{Compared, compare, messages, settled};
 use crate::protocol::{ChatMessage, Op, Output, Part, RejectKind, Reply, Request, Speaker};
 use crate::text::{cut, visible};
 use std::collections::HashSet;
-use threadspec::{Event, EventKind, escape_text, json_stringify};
+use threadspec::{Event, EventKind, Profile, escape_text, json_stringify};
 use threadspec_golden::clause;
 
 /// Names of attributes are shown up to this length.
@@ -54,7 +54,7 @@ fn of_outputs(Compared { request, input, events, expected, actual, texts }: &Com
                 (!same).then(|| super::document::escaped(original, expected, escaped, texts).map(|found| found.clause))
             };
             let Some(clause) = again(actual).flatten() else { return Vec::new() };
-            of_escaped([expected, actual], clause, texts, &place, &|text| again(text).flatten(), &[])
+            of_escaped([expected, actual], [clause::ESC_1, clause], texts, &place, &|text| again(text).flatten(), &[])
         }
         (Output::Text(expected), Output::Text(actual)) => {
             of_document(events, input.response_prefix.text(), expected, actual, texts)
@@ -106,7 +106,7 @@ fn of_document(events: &[Event], prefix: Option<&str>, expected: &str, actual: &
     }
     match (elements(expected), elements(document)) {
         (Some(expected), Some(actual)) if expected.len() == actual.len() && is_reordered(&expected, &actual) => {
-            found.push(Fault::new(clause::DOC_2, "the events", FaultKind::Reordered));
+            found.push(Fault::new(clause::DOC_2, EVENTS, FaultKind::Reordered));
         }
         (Some(expected), Some(actual)) if actual.len() < expected.len() => {
             found.push(Fault::new(clause::DOC_2, "an event", FaultKind::Missing));
@@ -153,7 +153,7 @@ fn of_element<'a>(
     found.extend(added.map(|(name, _)| Fault::new(row(event), attribute(name), FaultKind::Unexpected)));
     let names = |element: &Spelled<'a>| element.attributes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     if found.is_empty() && names(expected) != names(actual) {
-        found.push(Fault::new(clause::ATT_ORDER, "attributes", FaultKind::Reordered));
+        found.push(Fault::new(clause::ATT_ORDER, ATTRIBUTES, FaultKind::Reordered));
     }
     for (name, value) in &expected.attributes {
         let Some((_, other)) = actual.attributes.iter().find(|(own, other)| own == name && other != value) else {
@@ -166,7 +166,7 @@ fn of_element<'a>(
         } else if let Some(clause) = name_clause(events, id, value, other, texts) {
             let place = |_| attribute(name);
             let again = |text: &str| name_clause(events, id, value, text, texts);
-            found.extend(of_escaped([value, other], clause, texts, &place, &again, &[]));
+            found.extend(of_escaped([value, other], [clause::ATT_ESCAPED, clause], texts, &place, &again, &[]));
         }
     }
     if let Some(clause) = body_clause(event, expected.body, actual.body, texts) {
@@ -177,15 +177,15 @@ fn of_element<'a>(
             EventKind::ToolResult { result: Some(value), .. } if !value.is_string() => vec![json_stringify(value)],
             _ => Vec::new(),
         };
-        found.extend(of_escaped([expected.body, actual.body], clause, texts, &place, &again, &value));
+        found.extend(of_escaped([expected.body, actual.body], [clause::ESC_1, clause], texts, &place, &again, &value));
     }
     found
 }
 
-/// The faults of an escaped text: what is not escaped, and what else differs. `again` names the clause of another text at this place.
+/// The faults of an escaped text: what is not escaped, by a clause of its own, and what else differs. `again` names the clause of another text at this place.
 fn of_escaped(
     [expected, actual]: [&str; 2],
-    clause: &'static str,
+    [escaping, clause]: [&'static str; 2],
     texts: &Texts,
     place: &dyn Fn(&'static str) -> String,
     again: &dyn Fn(&str) -> Option<&'static str>,
@@ -193,7 +193,7 @@ fn of_escaped(
 ) -> Vec<Fault> {
     let raw = unescaped_in(actual);
     let is_raw = !raw.is_empty();
-    let mut found: Vec<Fault> = raw.into_iter().map(|what| Fault::new(clause, what, FaultKind::Unescaped)).collect();
+    let mut found: Vec<Fault> = raw.into_iter().map(|what| Fault::new(escaping, what, FaultKind::Unescaped)).collect();
     let (original, read) = (unescaped(expected), unescaped(actual));
     if read == original {
         if !is_raw && matches!(clause, clause::ESC_1 | clause::ATT_ESCAPED) {
@@ -203,7 +203,7 @@ fn of_escaped(
         }
         return found;
     }
-    if !is_raw && unescaped(&read) == original && original != unescaped(&original) || unescaped(&read) == original {
+    if unescaped(&read) == original {
         found.push(Fault::new(clause, "the text", FaultKind::EscapedTwice));
         return found;
     }
@@ -217,7 +217,10 @@ fn of_escaped(
         clause
     };
     let candidates: Vec<&str> = [&*original].into_iter().chain(values.iter().map(String::as_str)).collect();
-    if clause == clause::ESC_2 {
+    if clause == clause::ESC_FORBIDDEN && texts.profile == Profile::Literal {
+        // Which character stands for it is left open.
+        found.push(Fault::new(clause, "a character that XML forbids", FaultKind::Unexpected));
+    } else if clause == clause::ESC_2 {
         found.push(Fault::new(clause, "text that looks escaped", FaultKind::Unescaped));
     } else if is_foreign(&candidates, &read) {
         found.push(Fault::between(clause, place(clause), FaultKind::Foreign, [&original, &read]));
@@ -336,7 +339,7 @@ mod tests {
                 "DOC-6: the response prefix is missing",
                 "ATT-NAME: attribute `name` is missing",
                 "ESC-1: quotes are not escaped",
-                "JSON-2: values are written in the notation of another language: `{'a': [None, 'b']}`, expected `{\"a\":[null,\"b\"]}`",
+                "EVT-CALL: values are written in the notation of another language: `{'a': [None, 'b']}`, expected `{\"a\":[null,\"b\"]}`",
                 "ATT-RECOVERABLE: attribute `recoverable` is missing",
                 "ATT-ID: attribute `id` is `9`, expected `3`",
                 "EVT-USER: an empty text is `None`, expected empty",
