@@ -13,7 +13,10 @@ use threadspec::oracle::{
 
 /// What is wrong with messages in other words than an API's.
 pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
-    let mut thread = LoggedThread::default();
+    // A history that begins with a result goes on from one that the server keeps.
+    let first = turns.iter().find(|turn| turn.message["role"] != "system");
+    let is_kept = first.is_some_and(|turn| turn.message["role"] == "tool");
+    let mut thread = if is_kept { LoggedThread::from_the_middle() } else { LoggedThread::default() };
     let mut found = Vec::new();
     for (position, LoggedTurn { message, path }) in turns.iter().enumerate() {
         // What is several messages here may be one where it stands.
@@ -96,22 +99,31 @@ pub(super) fn of_body(
     found
 }
 
-/// From which element on a history is open: behind it stand only calls and results, and at least one.
+/// From which element on a history is open: behind its last calls stand only results, of which some may be missing.
 fn open_end(api: Api, body: &Value) -> usize {
     let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
     let has = |item: &Value, kind: &str| {
         item.member("content").as_array().into_iter().flatten().any(|block| block.member("type") == kind)
     };
-    let is_open = |item: &&Value| match api {
-        Api::OpenAiChat => item.member("role") == "tool" || !item.member("tool_calls").is_null(),
-        Api::Anthropic => has(item, "tool_use") || has(item, "tool_result"),
-        Api::OpenAiResponses => item.member("role").is_null(),
+    let kind = |item: &Value, end: &str| item.member("type").as_str().is_some_and(|kind| kind.ends_with(end));
+    let is_result = |item: &&Value| match api {
+        Api::OpenAiChat => item.member("role") == "tool",
+        Api::Anthropic => has(item, "tool_result"),
+        Api::OpenAiResponses => kind(item, "_output"),
     };
-    match list.iter().rev().take_while(is_open).count() {
-        0 => usize::MAX,
-        open => list.len() - open,
-    }
+    let is_call = |item: &&Value| match api {
+        Api::OpenAiChat => !item.member("tool_calls").is_null(),
+        Api::Anthropic => has(item, "tool_use"),
+        // Calls of one answer are items of their own.
+        Api::OpenAiResponses => kind(item, "_call") || kind(item, "reasoning"),
+    };
+    let results = list.iter().rev().take_while(is_result).count();
+    let before = &list[..list.len() - results];
+    let calls = before.iter().rev().take_while(is_call).count();
+    // Only Responses has more than one item for the calls of an answer.
+    let calls = if api == Api::OpenAiResponses { calls } else { calls.min(1) };
+    if calls == 0 { usize::MAX } else { before.len() - calls }
 }
 
 /// A breach as a finding.

@@ -4,7 +4,8 @@
 //! one begins, or the same one anew. Whoever asks again in the middle, steps back or branches off goes on in the same one.
 
 use foldhash::{HashMap, HashSet, HashSetExt};
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 use threadspec_apis::follow::{Lineage, hash, hash_of_json};
@@ -85,7 +86,7 @@ pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
     let mut found = HashSet::new();
     let mut note = |id: &Value, name: &Value, arguments: &Value| {
         found.extend(id.as_str().map(|id| hash(&id)));
-        let arguments = || arguments.as_str().map_or_else(|| hash_of_json(arguments), hash_of_arguments);
+        let arguments = || arguments.as_str().map_or_else(|| hash_of_json(&sorted(arguments)), hash_of_arguments);
         found.extend(name.as_str().map(|name| hash(&(name, arguments()))));
     };
     let items = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
@@ -119,5 +120,21 @@ pub(super) fn missing<'a>(known: &HashSet<u64>, calls: &'a [AnswerCall]) -> Vec<
 
 /// A hash of arguments, the same whatever white space and escapes they are written with, if they are JSON.
 fn hash_of_arguments(arguments: &str) -> u64 {
-    threadspec::read_json(arguments).map_or_else(|_| hash(&arguments), |value| hash_of_json(&value))
+    threadspec::read_json(arguments).map_or_else(|_| hash(&arguments), |value| hash_of_json(&sorted(&value)))
+}
+
+/// A value with its members in the order of their names: that of arguments says nothing.
+fn sorted(value: &Value) -> Cow<'_, Value> {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<(&String, Value)> =
+                members.iter().map(|(name, value)| (name, sorted(value).into_owned())).collect();
+            members.sort_by_key(|(name, _)| *name);
+            Cow::Owned(members.into_iter().map(|(name, value)| (name.clone(), value)).collect::<Map<_, _>>().into())
+        }
+        Value::Array(elements) if elements.iter().any(|one| one.is_object() || one.is_array()) => {
+            Cow::Owned(elements.iter().map(|one| sorted(one).into_owned()).collect())
+        }
+        other => Cow::Borrowed(other),
+    }
 }

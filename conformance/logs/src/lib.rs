@@ -45,6 +45,7 @@
 //! | `document` | documents |
 //! | `finding` | what is found, where, and how it is handed on |
 //! | `rules` | how bad it is to break a rule, and what to do |
+//! | `structure` | files of no known form, by which ids link |
 //! | `order` | exports that have their newest records first |
 //! | `log` | what is judged across the records of a file |
 //! | `options` | how to judge |
@@ -72,6 +73,7 @@ mod records;
 mod rules;
 mod scan;
 mod seen;
+mod structure;
 mod thread;
 mod verdict;
 

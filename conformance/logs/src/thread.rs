@@ -6,7 +6,7 @@
 use super::finding::{Finding, Place, excerpt};
 use super::rules::finding;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::read_json;
 use threadspec_apis::follow::hash;
 
@@ -24,6 +24,8 @@ pub(super) struct NumberedThreads {
 pub(super) struct LoggedThread {
     /// By the hash of the id; `None` for a call that was answered.
     calls: HashMap<u64, Option<PendingCall>>,
+    /// Calls that never had a result, and whose ids came again in a later turn.
+    lost: Vec<PendingCall>,
     /// Whether the log may begin in the middle of it, so that a result may answer a call that was before.
     may_begin_late: bool,
     /// How many messages there were.
@@ -31,16 +33,28 @@ pub(super) struct LoggedThread {
     /// The turn of the model: its messages one behind the other are one.
     turn: usize,
     is_model: bool,
+    /// Of the message that comes next: hashes of its record and of its own name.
+    answer: (u64, u64),
+    /// The record before each record, where the log names it, both as hashes.
+    parents: HashMap<u64, u64>,
+    last: u64,
+    /// The answers of which records are parts.
+    answers: HashMap<u64, u64>,
+    /// Calls on branches that were left.
+    left: Vec<PendingCall>,
 }
 
 struct PendingCall {
     id: String,
+    name: String,
     place: Place,
     turn: usize,
     /// How many results it still waits for: more than one if several calls have its id.
     results: usize,
     /// The conversation went on without its result.
     was_passed: bool,
+    /// The answer that made it, if the log names it: its record and its own name.
+    answer: (u64, u64),
 }
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
@@ -114,8 +128,12 @@ impl LoggedThread {
             ));
             return found;
         }
-        let open = PendingCall { id: id.to_owned(), place: place.clone(), turn, results: 1, was_passed: false };
-        self.calls.insert(hash(&id), Some(open));
+        let answer = self.answer;
+        let name = call["function"]["name"].as_str().unwrap_or_default().to_owned();
+        let open =
+            PendingCall { id: id.to_owned(), name, place: place.clone(), turn, results: 1, was_passed: false, answer };
+        // It is another call, which answers nothing of the earlier one.
+        self.lost.extend(self.calls.insert(hash(&id), Some(open)).flatten());
         found
     }
 
@@ -138,8 +156,7 @@ impl LoggedThread {
 
     fn answer(&mut self, message: &Value, place: &Place) -> Option<Finding> {
         let Some(id) = message["tool_call_id"].as_str().filter(|id| !id.is_empty()) else {
-            let has_ids = !self.calls.is_empty();
-            return has_ids.then(|| finding("LOG-ORPHAN", place.clone(), "a result without the id of its call"));
+            return self.answer_by_name(message, place);
         };
         let is_before = self.may_begin_late && self.turn == 0;
         match self.calls.get_mut(&hash(&id)) {
@@ -161,6 +178,52 @@ impl LoggedThread {
         }
     }
 
+    /// A result without the id of its call answers the only one that is open, or the only one of its tool.
+    fn answer_by_name(&mut self, message: &Value, place: &Place) -> Option<Finding> {
+        let names = [&message["name"], &message["tool_name"]];
+        let name = names.into_iter().find_map(Value::as_str);
+        let mut open: Vec<(&u64, &PendingCall)> =
+            self.calls.iter().filter_map(|(key, call)| Some((key, call.as_ref()?))).collect();
+        open.retain(|(_, call)| name.is_none_or(|name| call.name == name));
+        open.sort_by_key(|(_, call)| call.place.element.map(|element| element.number));
+        let found = match &*open {
+            [(key, _), rest @ ..] if rest.is_empty() || name.is_some() => Some(**key),
+            _ => None,
+        };
+        if let Some(key) = found {
+            self.calls.insert(key, None);
+            return None;
+        }
+        let has_ids = !self.calls.is_empty();
+        has_ids.then(|| finding("LOG-ORPHAN", place.clone(), "a result without the id of its call"))
+    }
+
+    /// The next message stands in a record of this name, behind that of its parent, and may be a part of an answer that is named, too. Where it goes on from
+    /// an earlier record than the last one, the calls between are on a branch that was left.
+    pub(super) fn enter(&mut self, id: &str, parent: &str, answer: &str, is_result: bool) {
+        /// So many records are followed back.
+        const FARTHEST: usize = 1 << 16;
+        let (id, parent) = (hash(&id), hash(&parent));
+        let is_branch = self.last != 0 && parent != self.last && self.parents.contains_key(&parent);
+        if is_branch && !is_result {
+            let before = std::iter::successors(Some(parent), |at| self.parents.get(at).copied()).take(FARTHEST);
+            let before: HashSet<u64> = before.collect();
+            let answers: HashSet<u64> = before.iter().filter_map(|record| self.answers.get(record).copied()).collect();
+            let is_left = |call: &PendingCall| !before.contains(&call.answer.0) && !answers.contains(&call.answer.1);
+            let open = self.calls.iter().filter(|(_, call)| call.as_ref().is_some_and(is_left));
+            let left: Vec<u64> = open.map(|(key, _)| *key).collect();
+            for key in left {
+                self.left.extend(self.calls.insert(key, None).flatten());
+            }
+        }
+        let answer = if answer.is_empty() { 0 } else { hash(&answer) };
+        if answer != 0 {
+            self.answers.insert(id, answer);
+        }
+        self.parents.insert(id, parent);
+        (self.last, self.answer) = (id, (id, answer));
+    }
+
     /// What comes next is in another file than this one, where the open calls are.
     pub(super) fn leave(&mut self, file: &str) {
         for PendingCall { place, .. } in self.calls.values_mut().flatten().filter(|call| call.place.entry.is_none()) {
@@ -170,12 +233,19 @@ impl LoggedThread {
 
     /// The conversation has ended: the calls without a result. Those at an end that may go on are told as a note.
     pub(super) fn conclude(&mut self, may_go_on: bool) -> Vec<Finding> {
-        let mut open: Vec<PendingCall> = self.calls.drain().filter_map(|(_, call)| call).collect();
+        let lost = self.lost.drain(..).map(|call| PendingCall { was_passed: true, ..call });
+        let left: Vec<PendingCall> =
+            self.left.drain(..).map(|call| PendingCall { was_passed: false, ..call }).collect();
+        let branches: HashSet<Place> = left.iter().map(|call| call.place.clone()).collect();
+        let mut open: Vec<PendingCall> =
+            self.calls.drain().filter_map(|(_, call)| call).chain(lost).chain(left).collect();
         open.sort_by_cached_key(|call| {
             (call.turn, call.place.line, call.place.element.map(|element| element.number), call.id.clone())
         });
         let told = |PendingCall { id, place, was_passed, .. }: PendingCall| {
-            if was_passed || !may_go_on {
+            if branches.contains(&place) {
+                finding("LOG-OPEN", place, format!("the call {id:?} has no result; nothing goes on from it"))
+            } else if was_passed || !may_go_on {
                 finding("LOG-ANSWERED", place, format!("the call {id:?} has no result"))
             } else {
                 finding("LOG-OPEN", place, format!("the log ends before the result of the call {id:?}"))

@@ -76,8 +76,11 @@ fn refused(mut found: Vec<Finding>, status: u16, words: &str, place: &Place) -> 
             format!("the server refused it ({status}): {short:?}{}", if rest.is_empty() { "" } else { "…" })
         }
     };
+    // Without words, what our rules say is all that is known.
+    let is_wordless = short.trim().is_empty();
     let mut is_told = false;
-    for one in found.iter_mut().filter(|one| is_of_api(one) && speaks_of(words, one.rule)) {
+    let is_meant = |one: &Finding| speaks_of(words, one.rule) || is_wordless && one.level == Level::Error;
+    for one in found.iter_mut().filter(|one| is_of_api(one) && is_meant(one)) {
         one.text = one.text.trim_end_matches(UNSURE).to_owned();
         one.text.push_str(&format!("; {said}"));
         one.level = Level::Error;
@@ -100,20 +103,24 @@ fn as_warning(found: Finding) -> Finding {
     Finding { level: Level::Warning, text: format!("{}{UNSURE}", found.text), ..found }
 }
 
-/// Whether the words of a refusal are those of a rule: they have the longest part of its words that names nothing of the request.
+/// Whether the words of a refusal are those of a rule: they have a sentence of it, or the part of one that names nothing of the request.
 fn speaks_of(words: &str, rule: &str) -> bool {
     /// A shorter part could stand in any refusal.
-    const SHORTEST: usize = 12;
+    const SHORTEST: usize = 24;
+    let plain = |text: &str| text.replace(['\'', '`', '"'], "");
+    let words = plain(words);
     let rules = provider_rules().iter().filter(|known| known.id == rule);
-    let all = rules.flat_map(|known| {
-        let variants = known.variants.values().chain([&known.answer]).map(|words| &*words.message);
-        variants.chain(known.others.iter().map(|other| &*other.message))
+    let mut texts = rules.flat_map(|known| {
+        let own = known.variants.values().chain([&known.answer]).map(|words| &*words.message);
+        own.chain(known.others.iter().map(|other| &*other.message))
     });
-    let longest = |text: &str| {
+    texts.any(|text| {
         let parts = text.split('{').enumerate();
         let parts =
             parts.map(|(number, part)| if number == 0 { part } else { part.split_once('}').map_or("", |it| it.1) });
-        parts.max_by_key(|part| part.len()).unwrap_or_default().trim().to_owned()
-    };
-    all.map(longest).any(|part| part.len() >= SHORTEST && words.contains(&part))
+        let mut sentences =
+            parts.flat_map(|part| part.split(". ")).map(|part| plain(part.trim_matches([' ', '.', ':'])));
+        let is_whole = !text.contains('{') && !text.is_empty() && words.contains(&plain(text));
+        is_whole || sentences.any(|part| part.len() >= SHORTEST && words.contains(&part))
+    })
 }

@@ -49,10 +49,16 @@ fn roles(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches
     }
 }
 
-/// The ids of the blocks of a kind.
+/// The ids of the blocks of a kind, without those of a tool that the server runs, which has its result in the same message.
 fn ids<'a>(message: &'a Value, kind: &str) -> Vec<&'a str> {
-    let blocks = list(message, "content").iter().filter(|block| has(block, kind));
-    blocks.map(|block| text(&block[kind], "toolUseId")).collect()
+    let of = |kind: &'a str| {
+        let blocks = list(message, "content").iter().filter(move |block| has(block, kind));
+        blocks.map(move |block| text(&block[kind], "toolUseId"))
+    };
+    let (calls, results) = (of("toolUse"), of("toolResult").collect::<HashSet<&str>>());
+    let of_server: HashSet<&str> = calls.filter(|id| results.contains(id)).collect();
+    let found = if kind == "toolUse" { of("toolUse").collect() } else { of("toolResult").collect::<Vec<_>>() };
+    found.into_iter().filter(|id| !of_server.contains(id)).collect()
 }
 
 fn pairs(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {

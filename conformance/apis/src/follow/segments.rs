@@ -50,7 +50,8 @@ pub enum Owner {
 /// The pieces of a request's body.
 pub fn segments(api: Api, body: &Value) -> Segments {
     let mut found = Segments::default();
-    for (position, tool) in list(body, "tools") {
+    // What is loaded later is no part of the cached prefix.
+    for (position, tool) in list(body, "tools").filter(|(_, tool)| tool.member("defer_loading") != true) {
         found.push(Location::Tool(position), Owner::Setting, &ShownPart::Tool(tool));
     }
     let system = if api == Api::OpenAiResponses { body.member("instructions") } else { body.member("system") };

@@ -32,7 +32,10 @@ pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> Verdict {
         // Nothing of the contents was looked at.
         Some(status @ (401 | 403 | 404 | 408 | 409 | 429)) => Verdict::Unjudged(status),
         Some(status @ 400..500) => {
-            let words = error_in(body).unwrap_or_else(|| body.as_str().unwrap_or_default().trim().to_owned());
+            // What is no error and no plain text says nothing.
+            let is_plain = |text: &&str| !text.starts_with(['{', '[', '<']) && !text.starts_with("data:");
+            let text = || body.as_str().map(str::trim).filter(is_plain).unwrap_or_default().to_owned();
+            let words = error_in(body).unwrap_or_else(text);
             let is_account = ACCOUNT.iter().any(|words_of| words.contains(words_of));
             if is_account { Verdict::Unjudged(status) } else { Verdict::Refused { status, words } }
         }

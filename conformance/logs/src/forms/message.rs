@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::mem;
 use threadspec::MemberLookup;
 
@@ -32,11 +33,11 @@ pub(super) struct Chat {
 }
 
 impl Chat {
-    fn new(role: &str) -> Self {
+    pub(super) fn new(role: &str) -> Self {
         Self { role: role.to_owned(), content: Vec::new(), calls: Vec::new(), results: Vec::new(), odd: None }
     }
 
-    fn text(&mut self, text: &Value) {
+    pub(super) fn text(&mut self, text: &Value) {
         match text {
             Value::Null => {}
             Value::String(text) if text.is_empty() => {}
@@ -46,7 +47,7 @@ impl Chat {
         }
     }
 
-    fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
+    pub(super) fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
         let arguments = match arguments {
             Value::Null => json!("{}"),
             Value::String(_) => arguments.clone(),
@@ -59,7 +60,7 @@ impl Chat {
         self.calls.push(call);
     }
 
-    fn result(&mut self, id: &Value, content: &Value) {
+    pub(super) fn result(&mut self, id: &Value, content: &Value) {
         let content = match content {
             Value::String(_) | Value::Null => content.clone(),
             other => json!(other.to_string()),
@@ -69,6 +70,15 @@ impl Chat {
             result["tool_call_id"] = id.clone();
         }
         self.results.push(result);
+    }
+
+    pub(super) fn has_results(&self) -> bool {
+        !self.results.is_empty()
+    }
+
+    /// The results first, unless there are calls, which they answer then.
+    pub(super) fn in_order(self) -> Vec<Value> {
+        finish_in_order(self)
     }
 
     /// The results first: they answer the calls before the message.
@@ -157,7 +167,7 @@ pub(super) fn read(message: &Value) -> Option<(Dialect, Vec<Value>)> {
         if message["blocks"].is_array() && !object.contains_key("content") {
             return other(llama_index(role(name), message));
         }
-        return Some(with_role(role(name), message));
+        return is_known_message(message).then(|| with_role(role(name), message));
     }
     if message["parts"].is_array() && !object.contains_key("kind") {
         return other(parts("user", &message["parts"]));
@@ -170,11 +180,27 @@ pub(super) fn read(message: &Value) -> Option<(Dialect, Vec<Value>)> {
     item(message).map(|messages| (Dialect::Responses, messages))
 }
 
+/// Whether a message with a role says something where the APIs, or those who write as they do, say it.
+fn is_known_message(message: &Value) -> bool {
+    const SAYS: [&str; 9] = [
+        "content",
+        "tool_calls",
+        "toolCalls",
+        "contents",
+        "function_call",
+        "text",
+        "refusal",
+        "audio",
+        "additional_kwargs",
+    ];
+    SAYS.iter().any(|name| message.get(*name).is_some())
+}
+
 /// How a message is written, without reading it; `None` if it is no message.
 pub(super) fn dialect(message: &Value) -> Option<Dialect> {
     let is_unlike = || message.as_object().into_iter().flatten().any(|(name, _)| UNLIKE.contains(&&**name));
     match message.member("role").as_str() {
-        Some(name) if !is_unlike() => Some(of_role(role(name), message)),
+        Some(name) if !is_unlike() => is_known_message(message).then(|| of_role(role(name), message)),
         _ => Some(read(message)?.0),
     }
 }
@@ -204,7 +230,12 @@ fn of_role(role: &str, message: &Value) -> Dialect {
     }
     let as_chat = |call: &Value| call.member("function").is_object() || call.member("custom").is_object();
     match () {
-        () if !extra.is_null() || !message.member("toolCalls").is_null() => Dialect::Other,
+        () if ["toolCalls", "toolCallId", "contents"].iter().any(|name| !message.member(name).is_null()) => {
+            Dialect::Other
+        }
+        () if !extra.is_null() || message.get("content").is_none() && message.member("text").is_string() => {
+            Dialect::Other
+        }
         () if !list(calls).iter().all(as_chat) => Dialect::Other,
         () if word(message, "type") == "message" => Dialect::Responses,
         () if is_chat => Dialect::Chat,
@@ -226,20 +257,25 @@ fn with_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
         said.result(any(message, &["tool_call_id", "toolCallId"]), content);
         return (dialect, said.finish());
     }
+    let content = if content.is_null() { any(message, &["contents", "text"]) } else { content };
     match content {
         Value::Array(blocks) => blocks.iter().for_each(|one| block(&mut said, one)),
         text => said.text(text),
     }
     let calls = if calls.is_null() { &extra["tool_calls"] } else { calls };
     for call in list(calls) {
-        any_call(&mut said, call);
+        // One that is written as a block, too, is one call.
+        let id = any(call, &CALL_IDS);
+        if id.is_null() || said.calls.iter().all(|known| known["id"] != *id) {
+            any_call(&mut said, call);
+        }
     }
     if role == "tool" && !extra["tool_call_id"].is_null() {
         let content = said.content.first().map_or(Value::Null, |part| part["text"].clone());
         said.content.clear();
         said.result(&extra["tool_call_id"], &content);
     }
-    (dialect, said.finish())
+    (dialect, said.in_order())
 }
 
 /// A message of chat completions without what reaches no model.
@@ -249,12 +285,15 @@ fn chat(message: &Value) -> Value {
     members.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()
 }
 
+/// The names that the id of a call has.
+const CALL_IDS: [&str; 5] = ["id", "toolCallId", "tool_call_id", "call_id", "callID"];
+
 /// A call with its members in any of the usual places.
 fn any_call(said: &mut Chat, call: &Value) {
     let function = &call["function"];
     let of = if function.is_object() { function } else { call };
     let name = if function.is_string() { function } else { any(of, &["name", "toolName", "tool_name", "tool"]) };
-    let id = any(call, &["id", "toolCallId", "tool_call_id", "call_id", "callID"]);
+    let id = any(call, &CALL_IDS);
     said.call(id, name, any(of, &["arguments", "args", "input", "parameters", "tool_kwargs"]));
 }
 
@@ -263,10 +302,19 @@ fn block(said: &mut Chat, block: &Value) {
     match word(block, "type") {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => said.call(&block["id"], &block["name"], &block["input"]),
         "tool_result" => said.result(&block["tool_use_id"], &block["content"]),
-        "tool-call" | "tool_call" => any_call(said, block),
+        "tool-call" | "tool_call" | "toolCall" => any_call(said, block),
+        // Goose keeps what a call or a result came to beside it.
+        "toolRequest" => {
+            let call = any(&block["toolCall"], &["value"]);
+            said.call(&block["id"], &call["name"], &call["arguments"]);
+        }
+        "toolResponse" => said.result(&block["id"], &block["toolResult"]),
         "tool-result" => said.result(&block["toolCallId"], any(block, &["output", "result"])),
         "thinking" | "redacted_thinking" | "reasoning" | "redacted-reasoning" => {}
         kind if kind.ends_with("_tool_result") => said.result(&block["tool_use_id"], &block["content"]),
+        // Microsoft.Extensions.AI.
+        _ if block["$type"] == "functionCall" => said.call(&block["callId"], &block["name"], &block["arguments"]),
+        _ if block["$type"] == "functionResult" => said.result(&block["callId"], &block["result"]),
         _ if block["toolUse"].is_object() => {
             let call = &block["toolUse"];
             said.call(&call["toolUseId"], &call["name"], &call["input"]);
@@ -285,7 +333,6 @@ fn block(said: &mut Chat, block: &Value) {
 /// A message in parts: of OpenTelemetry, Gemini, the ADK, opencode, or the UI of the AI SDK.
 fn parts(role: &str, parts: &Value) -> Vec<Value> {
     let mut said = Chat::new(role);
-    let mut without_id = 0;
     let mut messages = Vec::new();
     for part in list(parts) {
         let kind = word(part, "type");
@@ -295,13 +342,23 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
             if let output @ (Value::String(_) | Value::Object(_) | Value::Array(_)) = any(state, &["output", "error"]) {
                 said.result(&part["callID"], output);
             }
-        } else if kind == "dynamic-tool" || kind.starts_with("tool-") && !part["toolCallId"].is_null() {
+        } else if kind == "dynamic-tool"
+            || kind.starts_with("tool-") && !part["toolCallId"].is_null() && kind != "tool-result"
+        {
             let name = if kind == "dynamic-tool" { part["toolName"].clone() } else { json!(&kind[5..]) };
             said.call(&part["toolCallId"], &name, any(part, &["input", "rawInput"]));
             let is_over = word(part, "state").starts_with("output") || word(part, "state") == "result";
             if is_over && !any(part, &["output", "errorText"]).is_null() {
                 said.result(&part["toolCallId"], any(part, &["output", "errorText"]));
             }
+        } else if kind == "tool-call" && part["toolCallId"].is_null() {
+            // TanStack AI has the output beside the call, and again as a part.
+            said.call(&part["id"], &part["name"], any(part, &["arguments", "input"]));
+            if !part["output"].is_null() && !list(parts).iter().any(|one| one["toolCallId"] == part["id"]) {
+                said.result(&part["id"], &part["output"]);
+            }
+        } else if kind == "tool-result" && part["toolName"].is_null() {
+            said.result(&part["toolCallId"], any(part, &["content", "error", "state"]));
         } else if kind == "tool-invocation" {
             let call = &part["toolInvocation"];
             said.call(&call["toolCallId"], &call["toolName"], &call["args"]);
@@ -313,13 +370,9 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
         } else if kind == "tool_call_response" {
             said.result(&part["id"], any(part, &["response", "result", "output"]));
         } else if let call @ Value::Object(_) = any(part, &["functionCall", "function_call"]) {
-            // Gemini gives no ids: calls and results are told apart by name and order.
-            without_id += 1;
-            let id = gemini_id(call, without_id);
-            said.call(&id, &call["name"], &call["args"]);
+            said.call(&gemini_id(call), &call["name"], &call["args"]);
         } else if let result @ Value::Object(_) = any(part, &["functionResponse", "function_response"]) {
-            without_id += 1;
-            said.result(&gemini_id(result, without_id), &result["response"]);
+            said.result(&gemini_id(result), &result["response"]);
         } else if kind == "step-start" && !said.calls.is_empty() {
             // The next answer of the model, in the same message.
             messages.extend(finish_in_order(mem::replace(&mut said, Chat::new(role))));
@@ -334,11 +387,32 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
     messages
 }
 
-/// The id of a call or a result; without one, its name and number.
-fn gemini_id(of: &Value, number: usize) -> Value {
+/// The id of a call or a result of Gemini; without one a mark with its name, until [`number`] has seen all messages.
+fn gemini_id(of: &Value) -> Value {
     match &of["id"] {
         Value::String(id) if !id.is_empty() => json!(id),
-        _ => json!(format!("{}#{number}", word(of, "name"))),
+        _ => json!(format!("{UNNUMBERED}{}", word(of, "name"))),
+    }
+}
+
+/// How an id begins that is not there.
+const UNNUMBERED: char = '\0';
+
+/// Gives ids to the calls and results of Gemini that have none: a result answers the first open call of its name.
+pub(super) fn number<'m>(messages: impl IntoIterator<Item = &'m mut Value>) {
+    let mut calls: HashMap<String, usize> = HashMap::new();
+    let mut results = calls.clone();
+    let named = |id: &mut Value, counts: &mut HashMap<String, usize>| {
+        let Some(name) = id.as_str().and_then(|id| id.strip_prefix(UNNUMBERED)).map(str::to_owned) else { return };
+        let count = counts.entry(name.clone()).or_default();
+        *count += 1;
+        *id = json!(format!("{name}#{count}"));
+    };
+    for message in messages {
+        for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+            call.get_mut("id").into_iter().for_each(|id| named(id, &mut calls));
+        }
+        message.get_mut("tool_call_id").into_iter().for_each(|id| named(id, &mut results));
     }
 }
 

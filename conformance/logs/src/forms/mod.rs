@@ -1,13 +1,14 @@
 //! What a record of a log holds: requests with their answers, histories, and turns of conversations, whatever program wrote it.
 //!
 //! A form is a row of [`FORMS`]: what it is called, and a function that knows it and takes out what can be judged. Where a form keeps its
-//! messages is the form's to know; how the messages themselves look, `message` knows for all of them. So a new form is one function of a
-//! few lines in `programs`, `traces` or `requests`, and one row; a new way to write a message is one case in `message`.
+//! messages is the form's to know; how the messages themselves look, `message` knows for all of them. So a new form is a row of `dialects.toml` or, where it
+//! is more than places, one function of a few lines in `programs`, `traces` or `requests`; a new way to write a message is one case in `message`.
 
 mod http;
 mod message;
 mod programs;
 mod requests;
+mod rows;
 mod said;
 mod traces;
 
@@ -32,7 +33,7 @@ pub(super) struct LogForm {
 }
 
 /// Every form, those first that tell themselves by names of their own.
-const FORMS: [LogForm; 35] = [
+const FORMS: [LogForm; 37] = [
     LogForm { name: "a HAR recording", read: http::har },
     LogForm { name: "an HTTP cassette", read: http::cassette },
     LogForm { name: "a recording of mitmproxy", read: http::mitmproxy },
@@ -64,6 +65,8 @@ const FORMS: [LogForm; 35] = [
     LogForm { name: "a LlamaIndex chat store", read: programs::llama_index },
     LogForm { name: "LangChain messages", read: programs::langchain },
     LogForm { name: "pydantic-ai messages", read: programs::pydantic },
+    LogForm { name: "a ChatGPT export", read: programs::chatgpt },
+    LogForm { name: "a Cline task", read: programs::cline },
     LogForm { name: "AI SDK messages", read: programs::ai_sdk },
     LogForm { name: "requests", read: requests::request },
     LogForm { name: "messages", read: requests::history },
@@ -97,7 +100,7 @@ pub(super) const ENVELOPES: [&str; 21] = [
 
 /// What a record holds, and the name of its form; `None` if it is of no form.
 pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
-    FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?)))
+    rows::read(record).or_else(|| FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?))))
 }
 
 /// What a record holds, if that is one exchange of this form and nothing else.
@@ -133,9 +136,20 @@ pub(super) fn is_list_of_messages(value: &Value) -> bool {
     value.is_array() && read(value).is_some()
 }
 
+/// Whether it has messages of its own: then its other lists, whatever their names, are no records.
+fn has_messages(record: &Value) -> bool {
+    ["messages", "contents"].iter().any(|name| {
+        let first = record.get(*name).and_then(|list| list.get(0));
+        first.is_some_and(|first| first["role"].is_string())
+    })
+}
+
 /// The elements of a record that is an envelope, with their paths.
 pub(super) fn opened(record: &Value) -> Vec<(String, &Value)> {
     let mut found = Vec::new();
+    if has_messages(record) {
+        return found;
+    }
     for pattern in ENVELOPES {
         step(record, pattern, String::new(), &mut found);
     }

@@ -35,7 +35,8 @@ pub(super) fn claude_code(record: &Value) -> Option<Vec<RecordPiece>> {
     let agent = record["agentId"].as_str().or((record["isSidechain"] == true).then_some("sidechain"));
     let key = agent.map_or_else(|| session.to_owned(), |agent| format!("{session} {agent}"));
     let [id, parent] = ["uuid", "parentUuid"].map(|name| word(record, name).to_owned());
-    Some(vec![RecordPiece::Linked { key, id, parent, turns: turns_at(message, "message") }])
+    let answer = word(message, "id").to_owned();
+    Some(vec![RecordPiece::Linked { key, id, parent, answer, turns: turns_at(message, "message") }])
 }
 
 /// A line of a session of Codex.
@@ -248,4 +249,59 @@ pub(super) fn ai_sdk(record: &Value) -> Option<Vec<RecordPiece>> {
     }
     let messages = if record.is_array() { record } else { &record["messages"] };
     list(messages).iter().any(is_message).then(|| saved(list(messages), ""))
+}
+
+/// A conversation of ChatGPT's export: a tree, of which the branch that was last shown is read.
+pub(super) fn chatgpt(record: &Value) -> Option<Vec<RecordPiece>> {
+    let nodes = record["mapping"].as_object()?;
+    nodes.values().any(|node| node["message"]["author"]["role"].is_string()).then_some(())?;
+    let mut at = record["current_node"].as_str().or_else(|| {
+        // Without it, the last leaf.
+        let leaf = nodes.iter().rev().find(|(_, node)| list(&node["children"]).is_empty());
+        leaf.map(|(id, _)| &**id)
+    });
+    let mut turns = Vec::new();
+    // A tree of which a node is its own ancestor ends somewhere.
+    while let Some((id, node)) = at.and_then(|id| nodes.get_key_value(id)).filter(|_| turns.len() <= nodes.len()) {
+        let message = &node["message"];
+        let role = word(&message["author"], "role");
+        // Calls have no ids here: a result is told by who speaks.
+        if matches!(role, "user" | "assistant" | "system") {
+            let texts: Vec<&str> = list(&message["content"]["parts"]).iter().filter_map(Value::as_str).collect();
+            let message = json!({"role": role, "content": texts.join("\n")});
+            turns.push(LoggedTurn { message, path: format!("mapping.{id}.message") });
+        }
+        at = node["parent"].as_str();
+    }
+    turns.reverse();
+    Some(LoggedExchange::history(SaidToModel::Messages(turns), "mapping").piece())
+}
+
+/// The task of Cline or of what came of it, Roo Code and Kilo Code, in which a result may be a text: `[read_file for 'a'] Result:`.
+pub(super) fn cline(record: &Value) -> Option<Vec<RecordPiece>> {
+    let messages = record.as_array()?;
+    let is_of_it = |message: &Value| message["ts"].is_number() && message["role"].is_string();
+    (messages.first().is_some_and(is_of_it) && messages.iter().any(|message| message["content"].is_array()))
+        .then_some(())?;
+    let mut open: Vec<Value> = Vec::new();
+    let told = messages.iter().map(|message| {
+        let blocks = list(&message["content"]);
+        let kept = blocks.iter().map(|block| {
+            let is_text_of_result = word(block, "type") == "text"
+                && word(block, "text").starts_with('[')
+                && word(block, "text").contains("] Result:");
+            match word(block, "type") {
+                "tool_use" => open.push(block["id"].clone()),
+                "tool_result" => open.retain(|id| *id != block["tool_use_id"]),
+                _ if is_text_of_result && !open.is_empty() => {
+                    return json!({"type": "tool_result", "tool_use_id": open.remove(0), "content": block["text"]});
+                }
+                _ => {}
+            }
+            block.clone()
+        });
+        let content = if message["content"].is_array() { kept.collect() } else { message["content"].clone() };
+        json!({"role": message["role"], "content": content})
+    });
+    Some(saved(&told.collect::<Vec<_>>(), ""))
 }

@@ -41,6 +41,14 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     let url = ["url", "path", "target"].iter().map(|name| word(record, name)).find(|url| !url.is_empty());
     let url = url.unwrap_or_else(|| word(record.member("request"), "url"));
     let has_settings = SETTINGS.iter().any(|name| !body.member(name).is_null());
+    let input = list(body.member("input"));
+    if body.member("messages").is_null()
+        && !has_settings
+        && !input.is_empty()
+        && said::said(&body["input"], "").is_none()
+    {
+        return None;
+    }
     if list(body.member("messages")).iter().any(|message| message.member("finish_reason").is_string()) {
         // It is what somebody saved: how an answer ended, no request says.
         return None;
@@ -101,15 +109,35 @@ fn answer_in(value: &Value) -> Option<said::LoggedAnswer> {
 
 /// Answers of a batch or a store, without what they answer.
 pub(super) fn answers(record: &Value) -> Option<Vec<RecordPiece>> {
-    let bodies = [record, &record["response"]["body"], &record["response"], &record["result"]["message"]];
+    let bodies =
+        [record, &record["response"]["body"], &record["response"], &record["result"]["message"], &record["body"]];
     let is_answer = |body: &&Value| {
         body["choices"].is_array()
             || (body["object"] == "response" && body["output"].is_array())
             || (body["type"] == "message" && body["content"].is_array())
             || body["candidates"].is_array()
+            || (body["output"]["message"]["content"].is_array() && body["stopReason"].is_string())
     };
-    let body = bodies.into_iter().find(is_answer)?;
-    said::answer(body).map(|_| vec![RecordPiece::Answer])
+    if let Some(body) = bodies.into_iter().find(is_answer) {
+        return said::answer(body).map(|_| vec![RecordPiece::Answer]);
+    }
+    // A stream as a text, or in pieces.
+    if record["status"].is_number() && record["headers"].is_object() && record["body"].is_string() {
+        return said::answer(&record["body"]).map(|_| vec![RecordPiece::Answer]);
+    }
+    let pieces = list(&record["response"]);
+    if record["method"].is_string() && pieces.first().is_some_and(|first| first["candidates"].is_array()) {
+        return Some(vec![RecordPiece::Answer]);
+    }
+    match word(record, "type") {
+        "message_start" if record["message"]["role"].is_string() => Some(vec![RecordPiece::Answer]),
+        "content_block_start" | "content_block_delta" | "content_block_stop" if record["index"].is_number() => {
+            Some(Vec::new())
+        }
+        "message_delta" if record["delta"].is_object() => Some(Vec::new()),
+        "message_stop" | "ping" if record.as_object().is_some_and(|members| members.len() == 1) => Some(Vec::new()),
+        _ => None,
+    }
 }
 
 /// A history that stands alone: a list of messages, or an object with nothing but one.

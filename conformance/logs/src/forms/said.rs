@@ -18,7 +18,8 @@ pub(in super::super) enum RecordPiece {
     /// The next messages of a conversation that is logged turn by turn.
     Turns { key: String, turns: Vec<LoggedTurn> },
     /// The same, where each record names the one before it, which may be logged a little later.
-    Linked { key: String, id: String, parent: String, turns: Vec<LoggedTurn> },
+    /// `answer` is the name of the answer of which the record may be a part.
+    Linked { key: String, id: String, parent: String, answer: String, turns: Vec<LoggedTurn> },
     /// A message with its number in the conversation, each of which is a file of its own.
     Numbered { number: u64, turns: Vec<LoggedTurn> },
     /// A part of a message of a conversation whose messages are logged part by part.
@@ -359,6 +360,7 @@ pub(super) fn turns_of(messages: &[Value], path: &str) -> Vec<LoggedTurn> {
         let read = message::read(one).map(|(_, messages)| messages).unwrap_or_default();
         turns.extend(read.into_iter().map(|message| LoggedTurn { message, path: path.clone() }));
     }
+    message::number(turns.iter_mut().map(|turn| &mut turn.message));
     turns
 }
 
@@ -410,7 +412,11 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
     };
     let messages = match inner {
         Value::Array(messages) => turns_of(messages, "").into_iter().map(|turn| turn.message).collect(),
-        one => message::read(one)?.1,
+        one => {
+            let mut messages = message::read(one)?.1;
+            message::number(&mut messages);
+            messages
+        }
     };
     let calls = messages.iter().flat_map(|message| list(&message["tool_calls"]));
     let calls = calls.map(|call| {

@@ -4,6 +4,7 @@ use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use threadspec::oracle::Api;
 
 /// The attributes of a span or an event as one object, in OTLP's form or as plain members.
 fn attributes(record: &Value) -> Value {
@@ -12,6 +13,8 @@ fn attributes(record: &Value) -> Value {
             let pairs = pairs.iter().map(|pair| (word(pair, "key").to_owned(), plain(&pair["value"])));
             pairs.collect::<Map<_, _>>().into()
         }
+        // Some exporters have the attributes alone.
+        Value::Null if record["openinference.span.kind"].is_string() => record.clone(),
         other => other.clone(),
     }
 }
@@ -230,6 +233,11 @@ pub(super) fn open_inference(record: &Value) -> Option<Vec<RecordPiece>> {
     {
         return Some(LoggedExchange::of(said, with_tokens(answer, &attributes), "attributes[input.value]").piece());
     }
+    let has_messages = !numbered(&attributes, "llm.input_messages").is_empty();
+    if let Some(said) = said::said(&attributes["input.value"], "attributes[input.value]").filter(|_| !has_messages) {
+        let exchange = LoggedExchange::of(said, with_tokens(answer, &attributes), "attributes[input.value]");
+        return Some(exchange.model(model).piece());
+    }
     let path = "attributes[llm.input_messages]";
     let unwrap = |messages: Vec<Value>| messages.iter().map(|one| indexed_message(&one["message"])).collect::<Vec<_>>();
     let input = unwrap(numbered(&attributes, "llm.input_messages"));
@@ -351,7 +359,30 @@ pub(super) fn langfuse(record: &Value) -> Option<Vec<RecordPiece>> {
     if kind != "GENERATION" {
         return Some(Vec::new());
     }
-    Some(generation(&record["input"], &record["output"], "input", any(record, &["model", "providedModelName"])))
+    let input = without_definitions(&record["input"]);
+    Some(generation(&input, &record["output"], "input", any(record, &["model", "providedModelName"])))
+}
+
+/// Messages without the definitions of tools, which Langfuse's callback for LangChain puts behind them.
+fn without_definitions(input: &Value) -> Cow<'_, Value> {
+    let is_definition = |message: &Value| {
+        message["role"] == "tool"
+            && message["content"]["function"]["name"].is_string()
+            && message["tool_call_id"].is_null()
+    };
+    let name = if input["messages"].is_array() { "messages" } else { "" };
+    let messages = if name.is_empty() { input } else { &input[name] };
+    if !list(messages).iter().any(is_definition) {
+        return Cow::Borrowed(input);
+    }
+    let kept: Value = list(messages).iter().filter(|message| !is_definition(message)).cloned().collect();
+    let mut input = input.clone();
+    if name.is_empty() {
+        input = kept;
+    } else {
+        input[name] = kept;
+    }
+    Cow::Owned(input)
 }
 
 /// A run of LangSmith; what its SDK sends at its end has the outputs alone.
@@ -410,14 +441,29 @@ pub(super) fn weave(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// A span of Braintrust.
 pub(super) fn braintrust(record: &Value) -> Option<Vec<RecordPiece>> {
-    let kind = record["span_attributes"]["type"].as_str()?;
+    // What its SDK sends has the name and the type beside the input.
+    let has = |name: &str| record.get(name).is_some();
+    let is_measured = record["metrics"].is_object() || has("input") && has("output");
+    let is_payload = record["name"].is_string() && has("metadata") && is_measured;
+    let kind = record["span_attributes"]["type"].as_str().or(record["type"].as_str());
+    let kind = kind.or(is_payload.then_some("")).filter(|_| is_payload || record["span_attributes"].is_object())?;
     if kind != "llm" {
         return Some(Vec::new());
     }
     let output = &record["output"];
     // The SDK keeps the choices of chat completions.
     let output = if output[0]["message"].is_object() { &json!({"choices": output}) } else { output };
-    Some(generation(&without_attachments(&record["input"]), output, "input", &record["metadata"]["model"]))
+    let mut pieces = generation(&without_attachments(&record["input"]), output, "input", &record["metadata"]["model"]);
+    // It says whose words they are.
+    if record["metadata"]["provider"] == "anthropic"
+        && let Some(RecordPiece::Exchange(LoggedExchange { said: SaidToModel::Api { api, body, .. }, .. })) =
+            pieces.first_mut()
+        && *api != Some(Api::Anthropic)
+    {
+        *api = Some(Api::Anthropic);
+        *body = json!({"messages": any(body, &["messages", "input"]), "model": record["metadata"]["model"]});
+    }
+    Some(pieces)
 }
 
 /// A picture is uploaded anew with each request, so that the key of the upload says nothing.

@@ -15,6 +15,7 @@ use super::records::{RecordItem, Records};
 use super::rules::finding;
 use super::scan::{element_lines, is_no_list, placed};
 use super::seen::{SeenHistories, ShortRecord};
+use super::structure::{ReadByStructure, Structure};
 use super::thread::{LoggedThread, NumberedThreads};
 use memchr::{memchr_iter, memmem};
 use serde_json::value::RawValue;
@@ -62,6 +63,8 @@ pub(super) struct FileLog<'a> {
     messages: Vec<Value>,
     first_message: Option<Place>,
     skipped: Vec<Skipped>,
+    /// What is in records of no known form, as long as nothing else was met.
+    structure: Structure,
     /// Lines that are no JSON, until something is recognized: a text file has nothing else.
     broken: Vec<Place>,
     /// The last of them.
@@ -104,6 +107,7 @@ impl<'a> FileLog<'a> {
             messages: Vec::new(),
             first_message: None,
             skipped: Vec::new(),
+            structure: Structure::default(),
             broken: Vec::new(),
             last_broken: None,
             entry: None,
@@ -304,7 +308,7 @@ impl<'a> FileLog<'a> {
             return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
         }
         // In an envelope of many lines each record has its own.
-        if value.is_object() && text.contains('\n') {
+        if value.is_object() && text.contains('\n') && !forms::opened(&value).is_empty() {
             let opened = forms::opened_text(text);
             if opened.iter().any(|element| element.get().starts_with('{')) {
                 return placed(text, line, &opened).for_each(|(element, line)| self.text(element, line));
@@ -416,6 +420,9 @@ impl<'a> FileLog<'a> {
         let Some((form, pieces)) = forms::read(value) else {
             let inside = forms::inside(value);
             if inside.is_empty() {
+                if !self.output.summary.has_recognized() {
+                    self.structure.push(value, place.line);
+                }
                 self.skip(UNKNOWN, place);
             }
             return inside.into_iter().for_each(|(path, value)| self.value(&value, &Place { path, ..place.clone() }));
@@ -456,8 +463,8 @@ impl<'a> FileLog<'a> {
             RecordPiece::Skipped(why) => self.skip(why, place),
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
             RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
-            RecordPiece::Linked { key, id, parent, turns } => {
-                self.linked(EarlyTurns { key: self.in_folder(&key), id, parent, turns, place: place.clone() });
+            RecordPiece::Linked { key, id, parent, answer, turns } => {
+                self.linked(EarlyTurns { key: self.in_folder(&key), id, parent, answer, turns, place: place.clone() });
             }
             RecordPiece::Numbered { number, turns } => self.numbered(number, turns, place),
             RecordPiece::MessagePart { key, message, part } => {
@@ -477,6 +484,22 @@ impl<'a> FileLog<'a> {
                     self.exchanges.push(exchange, &place, &mut self.output);
                 }
             }
+        }
+    }
+
+    /// A file in which nothing of a known form was met, by what its ids link.
+    fn by_structure(&mut self) {
+        let structure = mem::take(&mut self.structure);
+        if self.output.summary.has_recognized() {
+            return;
+        }
+        if let Some(ReadByStructure { form, calls, found }) = structure.read() {
+            let unknown = self.skipped.iter_mut().filter(|skipped| skipped.why == UNKNOWN);
+            let records = unknown.map(|skipped| mem::take(&mut skipped.records)).sum();
+            self.skipped.retain(|skipped| skipped.records > 0);
+            self.output.recognized(&form, records);
+            self.output.summary.judge("call", calls);
+            found.into_iter().for_each(|found| self.output.found(found));
         }
     }
 
@@ -527,6 +550,7 @@ impl<'a> FileLog<'a> {
         for mut thread in mem::take(&mut self.threads).into_values() {
             self.end_thread(&mut thread);
         }
+        self.by_structure();
         self.events.conclude(&mut self.output);
         self.exchanges.conclude(&mut self.output);
         self.tell_broken();

@@ -11,6 +11,8 @@ pub(super) struct EarlyTurns {
     pub(super) key: String,
     pub(super) id: String,
     pub(super) parent: String,
+    /// The answer of which it may be a part.
+    pub(super) answer: String,
     pub(super) turns: Vec<LoggedTurn>,
     pub(super) place: Place,
 }
@@ -46,12 +48,27 @@ impl FileLog<'_> {
         if !early.parent.is_empty() && self.early.len() < MOST && self.threads.get(&early.key).is_some_and(lacks_call) {
             return self.early.push(early);
         }
-        let EarlyTurns { key, id, turns, place, .. } = early;
-        self.turns(key, turns, &place);
+        let EarlyTurns { key, id, parent, answer, turns, place } = early;
+        self.linked_turns(key, (&id, &parent, &answer), turns, &place);
         while let Some(waiting) = self.early.iter().position(|early| early.parent == id) {
             let waiting = self.early.remove(waiting);
-            self.turns(waiting.key, waiting.turns, &waiting.place);
+            let EarlyTurns { key, id, parent, answer, turns, place } = waiting;
+            self.linked_turns(key, (&id, &parent, &answer), turns, &place);
         }
+    }
+
+    fn linked_turns(
+        &mut self,
+        key: String,
+        (id, parent, answer): (&str, &str, &str),
+        turns: Vec<LoggedTurn>,
+        place: &Place,
+    ) {
+        let mut thread = self.threads.remove(&key).unwrap_or_else(LoggedThread::from_the_middle);
+        let is_result = turns.iter().any(|turn| turn.message["role"] == "tool");
+        thread.enter(id, parent, answer, is_result);
+        self.say(&key, &mut thread, turns, place);
+        self.threads.insert(key, thread);
     }
 
     /// The message of this number, which may follow the one of another file.

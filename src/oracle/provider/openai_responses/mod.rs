@@ -235,6 +235,19 @@ fn followed(body: &Value, position: usize, place: Arguments<'_>, breaches: &mut 
         "" | "message" => item.member("role") == "assistant",
         kind => !kind.ends_with("_output"),
     });
+    // Refused where the server has the item: a message without its own id is another one.
+    let own = list(body, "input")[position].member("id");
+    let is_other = next.is_some_and(|item| {
+        matches!(text(item, "type"), "" | "message")
+            && item.member("id").is_null()
+            && item.member("role") == "assistant"
+    });
+    if is_of_model && is_other && own.is_string() && body.member("store").is_null() {
+        breaches
+            .add("OAI-RESP-REASON-NEXT", place, "the message that follows is not the item that it led to")
+            .certain_if(false)
+            .id(text(&list(body, "input")[position], "id"));
+    }
     if !is_of_model {
         let is_certain = REASONING.iter().any(|known| model(body).starts_with(known));
         let breach = breaches.add("OAI-RESP-REASON-NEXT", place, "no item of the model follows it");

@@ -1,0 +1,281 @@
+//! Forms that are rows of `dialects.toml`: by which members they are known, and where in a record its messages, calls and results are.
+
+use super::message::{self, Chat, word};
+use super::said::{LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use threadspec::MemberLookup;
+
+/// A form of log as data.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct FormRow {
+    /// What a user calls it, with its article.
+    pub(super) name: String,
+    /// By what a record is known: one of these has all of its members, each by a path and a pattern.
+    is: Vec<BTreeMap<String, String>>,
+    /// Where another record is that this one only wraps.
+    unwrap: Option<String>,
+    /// A list whose elements are records of their own.
+    records: Option<String>,
+    /// The list of messages; without it a record is a message.
+    messages: Option<String>,
+    /// What separates threads.
+    #[serde(default)]
+    thread: Vec<String>,
+    /// The name of a record, and of the one before it.
+    id: Option<String>,
+    parent: Option<String>,
+    /// Where a message says who speaks, and what the words there mean; a message with another word says nothing to a model.
+    role: Option<String>,
+    #[serde(default)]
+    roles: BTreeMap<String, String>,
+    /// What the words at another place mean, which `roles` names as `@place`.
+    #[serde(default)]
+    names: BTreeMap<String, String>,
+    /// Where the message is, if it is in the words of an API; the record itself, if it is empty.
+    message: Option<String>,
+    text: Option<String>,
+    #[serde(default)]
+    calls: Vec<CallPlaces>,
+    #[serde(default)]
+    results: Vec<ResultPlaces>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallPlaces {
+    #[serde(default)]
+    at: String,
+    #[serde(default)]
+    when: BTreeMap<String, String>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResultPlaces {
+    #[serde(default)]
+    at: String,
+    #[serde(default)]
+    when: BTreeMap<String, String>,
+    id: String,
+    content: String,
+    /// Whether a result without an id answers all calls of its message.
+    #[serde(default)]
+    shared: bool,
+}
+
+/// Every row, in the order in which they are tried.
+static ROWS: LazyLock<Vec<FormRow>> =
+    LazyLock::new(|| read_rows(include_str!("dialects.toml")).expect("a test reads the rows"));
+
+fn read_rows(text: &str) -> Result<Vec<FormRow>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Rows {
+        form: Vec<FormRow>,
+    }
+    basic_toml::from_str(text).map(|Rows { form }| form).map_err(|error| error.to_string())
+}
+
+/// What a record of one of the rows holds, and the name of its form.
+pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
+    // The events of a client are pairs of a method and the event.
+    if let [Value::String(_), event @ Value::Object(_)] = record.as_array().map(Vec::as_slice).unwrap_or_default() {
+        return read(event);
+    }
+    record.as_object()?;
+    // Most logs have nothing but requests.
+    if record.member("messages").is_array()
+        && record.member("model").is_string()
+        && record.member("session_id").is_null()
+    {
+        return None;
+    }
+    let row = ROWS.iter().find(|row| row.is_of(record))?;
+    if let Some(path) = &row.records {
+        let pieces = message::list(at(record, path)).iter().filter_map(read).flat_map(|(_, pieces)| pieces);
+        return Some((&row.name, pieces.collect()));
+    }
+    match &row.unwrap {
+        Some(path) => read(at(record, path)).or(Some((&row.name, Vec::new()))),
+        None => Some((&row.name, row.pieces(record))),
+    }
+}
+
+/// The value at a path such as `item.id`; with `|` the first one that is there.
+fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
+    if path.contains('|') {
+        let found = path.split('|').map(|path| at(value, path)).find(|found| !found.is_null());
+        return found.unwrap_or(&Value::Null);
+    }
+    let own = value.member(path);
+    if path.is_empty() || !own.is_null() {
+        return if path.is_empty() { value } else { own };
+    }
+    path.split('.').fold(value, |value, name| match name.parse::<usize>() {
+        Ok(position) if value.is_array() => &value[position],
+        _ => value.member(name),
+    })
+}
+
+/// The elements at a path that ends in `[]`, or the value itself.
+fn all<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
+    match path.strip_suffix("[]") {
+        Some(list) => message::list(at(value, list)).iter().collect(),
+        None => vec![at(value, path)],
+    }
+}
+
+/// Whether a value is as a pattern says: `[]` a list, `{}` an object, `?` anything but null, or words with `|` between, `*` at an end for any.
+fn is_like(value: &Value, pattern: &str) -> bool {
+    match pattern {
+        "[]" => value.is_array(),
+        "{}" => value.is_object(),
+        "?" => !value.is_null(),
+        _ => value.as_str().is_some_and(|text| pattern.split('|').any(|word| is_word(text, word))),
+    }
+}
+
+fn is_word(text: &str, pattern: &str) -> bool {
+    match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(end), _) => text.ends_with(end),
+        (None, Some(start)) => text.starts_with(start),
+        (None, None) => text == pattern,
+    }
+}
+
+fn are_like(value: &Value, patterns: &BTreeMap<String, String>) -> bool {
+    patterns.iter().all(|(path, pattern)| is_like(at(value, path), pattern))
+}
+
+impl FormRow {
+    fn is_of(&self, record: &Value) -> bool {
+        self.is.iter().any(|patterns| are_like(record, patterns))
+    }
+
+    fn pieces(&self, record: &Value) -> Vec<RecordPiece> {
+        if let Some(path) = &self.messages {
+            let messages = message::list(at(record, path));
+            let turns = messages.iter().enumerate().flat_map(|(position, one)| {
+                let path = format!("{path}[{position}]");
+                self.said(one).into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
+            });
+            let mut turns: Vec<LoggedTurn> = turns.collect();
+            message::number(turns.iter_mut().map(|turn| &mut turn.message));
+            return LoggedExchange::history(SaidToModel::Messages(turns), path).piece();
+        }
+        let mut messages = self.said(record);
+        message::number(&mut messages);
+        if messages.is_empty() {
+            return Vec::new();
+        }
+        let turns = messages.into_iter().map(|message| LoggedTurn { message, path: String::new() }).collect();
+        let key: Vec<&str> = self.thread.iter().filter_map(|path| at(record, path).as_str()).collect();
+        let key = key.join(" ");
+        let name = |path: &Option<String>| {
+            path.as_ref().and_then(|path| at(record, path).as_str()).unwrap_or_default().to_owned()
+        };
+        if self.parent.is_some() {
+            let (id, parent) = (name(&self.id), name(&self.parent));
+            let answer = word(at(record, "message"), "id").to_owned();
+            return vec![RecordPiece::Linked { key, id, parent, answer, turns }];
+        }
+        vec![RecordPiece::Turns { key, turns }]
+    }
+
+    /// Who speaks in a message; nothing if it says nothing to a model.
+    fn role<'v>(&'v self, message: &'v Value) -> Option<&'v str> {
+        let Some(path) = &self.role else { return Some("") };
+        let word = at(message, path).as_str().unwrap_or_default();
+        let role = self.roles.get(word).or_else(|| self.roles.get("*"))?;
+        let Some(place) = role.strip_prefix('@') else { return Some(role) };
+        let name = at(message, place).as_str().unwrap_or_default();
+        Some(self.names.get(name).map_or(name, |name| name))
+    }
+
+    /// A message in the words of chat completions.
+    fn said(&self, record: &Value) -> Vec<Value> {
+        let Some(role) = self.role(record) else { return Vec::new() };
+        if let Some(path) = &self.message {
+            let inner = at(record, path);
+            let read = if inner.member("role").is_string() {
+                message::read(inner)
+            } else {
+                let mut inner = inner.clone();
+                if let Some(members) = inner.as_object_mut() {
+                    members.insert("role".to_owned(), json!(role));
+                }
+                message::read(&inner)
+            };
+            return read.map(|(_, messages)| messages).unwrap_or_default();
+        }
+        let mut said = Chat::new(role);
+        let mut ids = Vec::new();
+        for places in &self.calls {
+            for call in all(record, &places.at).into_iter().filter(|call| are_like(call, &places.when)) {
+                let id = at(call, &places.id);
+                if id.is_null() && at(call, &places.name).is_null() {
+                    continue;
+                }
+                ids.push(id.clone());
+                let arguments = if places.arguments.is_empty() { &Value::Null } else { at(call, &places.arguments) };
+                said.call(id, at(call, &places.name), arguments);
+            }
+        }
+        for places in &self.results {
+            for result in all(record, &places.at).into_iter().filter(|result| are_like(result, &places.when)) {
+                let (id, content) = (at(result, &places.id), at(result, &places.content));
+                match () {
+                    () if id.is_null() && places.shared => ids.iter().for_each(|id| said.result(id, content)),
+                    () if content.is_null() => {}
+                    () => said.result(id, content),
+                }
+            }
+        }
+        if role != "tool" {
+            for text in self.text.iter().map(|path| at(record, path)).filter(|text| !text.is_null()) {
+                said.text(&json!(text.as_str().map_or_else(|| text.to_string(), str::to_owned)));
+            }
+        } else if !said.has_results() {
+            return Vec::new();
+        }
+        said.in_order()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_can_be_read_and_is_known_by_two_members_or_a_word() {
+        for row in ROWS.iter() {
+            assert!(row.name.starts_with(|first: char| first.is_ascii_alphabetic()), "{}", row.name);
+            for patterns in &row.is {
+                let is_certain =
+                    patterns.len() > 1 || patterns.values().any(|pattern| !matches!(&**pattern, "?" | "[]" | "{}"));
+                assert!(is_certain, "{}: {patterns:?}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_are_words_with_an_open_end() {
+        for (value, pattern, expected) in [
+            (json!("ATIF-v1"), "ATIF*", true),
+            (json!("MessageEvent"), "*Event", true),
+            (json!("b"), "a|b", true),
+            (json!("c"), "a|b", false),
+            (json!([]), "[]", true),
+            (json!(null), "?", false),
+        ] {
+            assert_eq!(is_like(&value, pattern), expected, "{value} {pattern}");
+        }
+    }
+}

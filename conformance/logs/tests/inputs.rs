@@ -1,0 +1,72 @@
+//! Small inputs, each an example of a class of files that people have and that were judged wrongly once: with what is right, and why.
+
+use serde_json::Value;
+use std::path::Path;
+use std::{fs, io};
+use threadspec_golden::provider_rules;
+use threadspec_logs::{CheckOptions, Finding, Level, Report, check_bytes};
+
+/// The exit code that `threadspec check` has for one file.
+fn code(report: &Report, is_strict: bool) -> u64 {
+    let summary = &report.summary;
+    match () {
+        () if summary.unjudged().is_some() => 2,
+        () if summary.errors > 0 || is_strict && summary.warnings > 0 => 1,
+        () => 0,
+    }
+}
+
+/// Whether a finding is the expected one: an error by this rule, or by one of this family.
+fn is_of(found: &Finding, rule: &str) -> bool {
+    let family = provider_rules().iter().find(|known| known.id == found.rule).map_or(found.rule, |known| &known.family);
+    let is_answered = rule == "answered" && (family == "answered" || found.rule == "LOG-ANSWERED");
+    found.level == Level::Error && (found.rule == rule || is_answered)
+}
+
+#[test]
+fn each_input_is_judged_as_it_should_be() -> io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
+    let expected: Vec<Value> = serde_json::from_slice(&fs::read(folder.join("expected.json"))?)?;
+    let mut wrong = Vec::new();
+    for row in &expected {
+        let file = row["file"].as_str().unwrap_or_default();
+        let report = check_bytes(&fs::read(folder.join(file))?, &CheckOptions::default());
+        let code = code(&report, row["strict"] == true);
+        let is_code = row["codes"].as_array().is_some_and(|codes| codes.iter().any(|one| *one == code));
+        // A file that is expected to be at fault is so for one reason, and for no other.
+        let rule = row["rule"].as_str().filter(|_| code == 1);
+        let is_rule = rule.is_none_or(|rule| {
+            let mut errors = report.findings.iter().filter(|found| found.level == Level::Error).peekable();
+            errors.peek().is_some() && errors.all(|found| is_of(found, rule))
+        });
+        let worst = report.findings.iter().map(|found| found.level).max();
+        let is_mild = match row["most"].as_str() {
+            Some("none") => worst.is_none(),
+            Some("note") => worst.is_none_or(|worst| worst == Level::Note),
+            _ => true,
+        };
+        if !(is_code && is_rule && is_mild) {
+            let told: Vec<String> =
+                report.findings.iter().map(|found| format!("\n    {} {found}", found.level)).collect();
+            wrong.push(format!("{file}: exit {code}: {:?}{}\n  {}", report.summary, told.concat(), row["why"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} are wrong\n{}", wrong.len(), expected.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn every_input_has_an_expectation() -> io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
+    let expected: Vec<Value> = serde_json::from_slice(&fs::read(folder.join("expected.json"))?)?;
+    let mut names: Vec<String> = expected.iter().filter_map(|row| row["file"].as_str().map(str::to_owned)).collect();
+    names.push("expected.json".to_owned());
+    names.sort();
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        files.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    files.sort();
+    assert_eq!(names, files);
+    Ok(())
+}
