@@ -12,7 +12,6 @@ use crate::{Stop, corpus_and_errata, left_behind, not_writable};
 use std::collections::hash_map::RandomState;
 use std::env;
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};

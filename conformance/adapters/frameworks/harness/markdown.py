@@ -1,12 +1,10 @@
-"""The matrix in Markdown: the page beside `matrix`, and the table of the README."""
+"""The matrix in Markdown: the page beside `matrix`."""
 
 import re
 
 from .cells import Cell
 
 LONGEST = 240
-# How many clauses the README names of a framework.
-MOST_NAMED = 3
 
 
 def table(columns, clauses, differing=()):
@@ -19,27 +17,6 @@ def table(columns, clauses, differing=()):
         # What counts stands first.
         texts = [f"[wire: {wire[column.id, clause['id']].text}](#over-the-wire); {said}" if (column.id, clause["id"]) in wire else said for column, said in zip(columns, texts)]
         yield f"| {clause['id']}{' (should)' if clause['level'] == 'should' else ''} | " + " | ".join(texts) + " |"
-
-
-def overview(columns, clauses, folder, over_wire):
-    """For the README: a line for each framework, with the worst of what it breaks. `over_wire` gives it of an adapter's program, as `worst` takes it, if that is recorded; then it counts."""
-    yield f"Recorded on {max(column.day for column in columns)}: the worst clauses that are broken, and in how many cases; over the wire where it says so."
-    yield f"[The matrix]({folder}/MATRIX.md) has versions, recommendations, requests, reproductions. `*`: documented as a choice.\n"
-    yield "| framework | breaks |"
-    yield "|---|---|"
-    for column in columns:
-        cells = [(clause["id"].removeprefix("AGENT-"), column.cells.get(clause["id"], Cell())) for clause in clauses]
-        broken = [(name, cell) for name, cell in cells if cell.state == "fail"]
-        seen = over_wire(column)
-        broken = worst(broken) if seen is None else f"{worst(seen)} (wire)".strip()
-        yield f"| [{column.id}]({folder}/MATRIX.md#{column.id}) | {broken} |"
-
-
-def worst(broken):
-    """The worst of what is broken, each clause with the number of cases that are charged to it: in the order of harm, then of counts."""
-    harm = sorted(broken, key=lambda clause: (min(finding.case.get("severity") or "C" for finding in clause[1].faults), -len(clause[1].faults)))
-    named = [f"{name} {len(cell.faults)}{'' if cell.undocumented else '*'}" for name, cell in harm[:MOST_NAMED]]
-    return plain(", ".join(named)) + (f" +{len(harm) - MOST_NAMED}" if len(harm) > MOST_NAMED else "")
 
 
 def page(columns, clauses, differing):

@@ -98,16 +98,6 @@ class Cells(unittest.TestCase):
         self.assertIn("&lt;b&gt;", page)
         self.assertEqual(page.count("<script>"), 1)
         self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses, [])))
-        twice = cells.Cell(faults=column.cells["AGENT-IDS"].faults * 2)
-        for over_wire, shown in (None, "| IDS 1 |"), ([("IDS", twice)], "| IDS 2 (wire) |"), ([], "| (wire) |"):
-            self.assertIn(shown, "\n".join(markdown.overview([column], clauses, "folder", lambda column: over_wire)))
-
-    def test_the_worst_comes_first_and_the_rest_is_counted(self):
-        def of(choice=None, **counts):
-            return cells.Cell(faults=[cells.Finding({"severity": severity}, "", choice) for severity, count in counts.items() for _ in range(count)])
-
-        broken = [("IDS", of(B=9)), ("TEXT", of(C=40)), ("RESULT", of(A=1, C=1)), ("ORDER", of("on purpose", B=10))]
-        self.assertEqual(markdown.worst(broken), "RESULT 2, ORDER 10\\*, IDS 9 +1")
 
     def test_known_failures_name_each_failing_case_and_why(self):
         column = self.column(case("a", "fail", 'AGENT-IDS: "twice"'), case("b", "pass"), case("c", "timeout", "no reply"))

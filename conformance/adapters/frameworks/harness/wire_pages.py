@@ -29,12 +29,6 @@ def modes(program):
     return ", ".join(api if len(kinds) == 2 else f"{api} ({kinds[0]})" for api, kinds in apis.items())
 
 
-def said(program, adapter):
-    """For the README: what the program of an adapter breaks, in the modes that are like its entry point; nothing if none of them is recorded."""
-    program = program and program.like(adapter)
-    return broken(program) if program and program.modes else None
-
-
 def rows(found):
     for program in found:
         yield [f"{program.name} {program.column.version}", modes(program), program.passed, counts(program, True), counts(program, False)]

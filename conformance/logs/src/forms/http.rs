@@ -11,12 +11,12 @@ use threadspec::oracle::Api;
 
 /// What came for a request.
 #[derive(Default)]
-pub(super) struct Answered {
+pub(super) struct ServerAnswer {
     pub(super) answer: Option<LoggedAnswer>,
     pub(super) verdict: Verdict,
 }
 
-impl Answered {
+impl ServerAnswer {
     fn of(status: Option<u64>, body: &Value) -> Self {
         let verdict = verdict_of(status, body);
         let answer = if matches!(verdict, Verdict::Refused { .. }) { None } else { said::answer(body) };
@@ -76,7 +76,7 @@ pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
     let decoded = || text.as_str().and_then(base64::decode).map(|bytes| input::text_of(&bytes).into());
     let text =
         if content.member("encoding") == "base64" { decoded() } else { None }.map_or(Cow::Borrowed(text), Cow::Owned);
-    let came = Answered::of(came.member("status").as_u64(), &text);
+    let came = ServerAnswer::of(came.member("status").as_u64(), &text);
     let headers = sent.get("headers").and_then(LoggedHeaders::of);
     Some(exchange((url, headers), &body, came, "request.postData.text"))
 }
@@ -87,7 +87,7 @@ pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
     let url = flow.get("url").and_then(Value::as_str).unwrap_or_default();
     let Some(body) = flow.get("request").and_then(unquoted) else { return Some(Vec::new()) };
     let status = flow.get("status").and_then(Value::as_u64);
-    let came = Answered::of(status, flow.get("response").unwrap_or(&Value::Null));
+    let came = ServerAnswer::of(status, flow.get("response").unwrap_or(&Value::Null));
     let headers = flow.get("headers").and_then(LoggedHeaders::of);
     Some(exchange((url, headers), &body, came, "request.content"))
 }
@@ -105,7 +105,7 @@ pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
     let is_answered = attempt.get("status").is_some_and(|status| status == 200);
     let answer = if is_answered { said::answer(&Value::String(came)) } else { None };
     // What the provider says is a part in a play, and no verdict.
-    Some(exchange((url, None), &body, Answered { answer, verdict: Verdict::Unsaid }, "attempt.body"))
+    Some(exchange((url, None), &body, ServerAnswer { answer, verdict: Verdict::Unsaid }, "attempt.body"))
 }
 
 /// An exchange of a cassette of vcrpy, go-vcr or Ruby's vcr.
@@ -124,7 +124,7 @@ pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
         let in_words = || status.as_str()?.split(' ').next()?.parse().ok();
         status.as_u64().or_else(in_words)
     });
-    let came = Answered::of(status, &body_in(came).unwrap_or_default());
+    let came = ServerAnswer::of(status, &body_in(came).unwrap_or_default());
     let headers = LoggedHeaders::of(&sent["headers"]);
     Some(exchange((url, headers), &body, came, "request.body"))
 }
@@ -180,7 +180,7 @@ const OTHER_SERVICES: [(&str, &str); 22] = [
 pub(super) fn exchange(
     (url, headers): (&str, Option<LoggedHeaders>),
     body: &Value,
-    Answered { answer, verdict }: Answered,
+    ServerAnswer { answer, verdict }: ServerAnswer,
     path: &str,
 ) -> Vec<RecordPiece> {
     let target = url.split('?').next().unwrap_or_default().trim_end_matches('/');

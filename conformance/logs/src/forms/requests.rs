@@ -1,6 +1,6 @@
 //! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that stand alone.
 
-use super::http::{Answered, exchange, verdict_of};
+use super::http::{ServerAnswer, exchange, verdict_of};
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedExchange, LoggedHeaders, RecordPiece};
 use serde_json::Value;
@@ -66,7 +66,7 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
         [record.member("request").member("headers"), record.member("headers"), record.member("request_headers")];
     let headers = headers.into_iter().find_map(LoggedHeaders::of);
     let verdict = ANSWERS.iter().map(|name| record.member(name)).find(|came| came.is_object()).map(verdict_in);
-    let came = Answered { answer: answer(), verdict: verdict.unwrap_or_default() };
+    let came = ServerAnswer { answer: answer(), verdict: verdict.unwrap_or_default() };
     Some(exchange((url, headers), &body, came, &path))
 }
 

@@ -18,7 +18,7 @@ use threadspec_judge::verdict::{Judgement, judge};
 const MOST_AHEAD: usize = 64;
 
 /// How a case ended that was answered.
-struct Answered {
+struct EndedAhead {
     judgement: Judgement,
     is_declined: bool,
     /// How many requests it took.
@@ -39,7 +39,7 @@ struct Progress {
     /// The place of the case whose turn it is.
     turn: usize,
     /// The cases that twins were asked, by place; `None` for one that was not answered.
-    ended: HashMap<usize, Option<Answered>>,
+    ended: HashMap<usize, Option<EndedAhead>>,
     is_over: bool,
 }
 
@@ -71,7 +71,7 @@ impl Worker<'_, '_, '_> {
     }
 
     /// Notes how a case ended that a twin answered.
-    fn settle_answered(&mut self, index: usize, Answered { judgement, is_declined, requests }: Answered) {
+    fn settle_answered(&mut self, index: usize, EndedAhead { judgement, is_declined, requests }: EndedAhead) {
         self.make_room(self.shared.cases[index]);
         self.count(requests);
         self.settle(index, judgement, is_declined);
@@ -103,7 +103,7 @@ impl Ahead<'_> {
             // Whoever puts it again when its turn comes panics, too.
             let ended = catch_unwind(ask).unwrap_or_default();
             let requests = requests.swap(0, Ordering::Relaxed).unsigned_abs();
-            let answered = ended.map(|(judgement, is_declined)| Answered { judgement, is_declined, requests });
+            let answered = ended.map(|(judgement, is_declined)| EndedAhead { judgement, is_declined, requests });
             self.progress().ended.insert(place, answered);
             self.changed.notify_all();
         }
@@ -121,7 +121,7 @@ impl Ahead<'_> {
     }
 
     /// Waits until a twin was asked the case whose turn it is now. Returns how it ended, if it was answered.
-    fn take(&self, place: usize) -> Option<Answered> {
+    fn take(&self, place: usize) -> Option<EndedAhead> {
         let mut progress = self.progress();
         progress.turn = place;
         self.changed.notify_all();

@@ -2,11 +2,11 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 #[cfg(feature = "fuzzer")]
-use proptest::{
-    arbitrary::{Arbitrary as Generated, any},
-    collection::{VecStrategy, vec},
-    strategy::{Map, Strategy},
-};
+use proptest::arbitrary::{Arbitrary as Generated, any};
+#[cfg(feature = "fuzzer")]
+use proptest::collection::{VecStrategy, vec};
+#[cfg(feature = "fuzzer")]
+use proptest::strategy::{Map, Strategy};
 use std::ops::Deref;
 
 /// A list of at most `N` elements, in both engines.
