@@ -64,12 +64,6 @@ class OverWire(unittest.TestCase):
         self.assertEqual(self.differing(cell("a"), program, id="looper-generate"), [])
         self.assertEqual(self.differing(cell("a"), program, id="looper-stream"), [("AGENT-IDS", "adapter", "")])
 
-    def test_the_readme_is_silent_of_an_entry_point_without_a_recorded_mode(self):
-        program = Program("looper", {"openai-chat": column("p", of=cell("a"))})
-        self.assertEqual([(name, len(cell.faults)) for name, cell in wire_pages.said(program, column("looper-generate", of=cell()).adapter)], [("IDS", 1)])
-        self.assertIsNone(wire_pages.said(program, column("looper-stream", of=cell()).adapter))
-        self.assertIsNone(wire_pages.said(None, column("looper", of=cell()).adapter))
-
     def test_a_reason_explains_its_own_difference_and_must_be_needed(self):
         program, reason = looper(cell("a"), cell()), Reason("AGENT-IDS", "the adapter cannot see it", ("loop*",), "wire")
         self.assertEqual(self.differing(cell(), program, reason), [("AGENT-IDS", "wire", "the adapter cannot see it")])
