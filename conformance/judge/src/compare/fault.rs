@@ -14,6 +14,8 @@ use threadspec_golden::clause;
 pub(super) const QUOTES: &str = "quotes";
 pub(super) const AMPERSAND: &str = "`&`";
 pub(super) const BRACKETS: &str = "`<` and `>`";
+/// What stands behind a document.
+pub(super) const PREFIX: &str = "the response prefix";
 /// What stands in an order.
 pub(super) const ATTRIBUTES: &str = "attributes";
 pub(super) const EVENTS: &str = "the events";
@@ -128,6 +130,9 @@ impl Fault {
         });
         if let Some((name, clause)) = attribute {
             return Self::new(clause, format!("attribute `{name}`"), FaultKind::Missing);
+        }
+        if expected[..same].ends_with("</thread>") && due.starts_with('\n') && there.is_empty() {
+            return Self::new(clause::DOC_6, PREFIX, FaultKind::Missing);
         }
         let raw = [("&quot;", '"', QUOTES), ("&apos;", '\'', QUOTES), ("&lt;", '<', BRACKETS), ("&gt;", '>', BRACKETS)];
         if let Some((.., what)) =

@@ -3,7 +3,7 @@
 use super::document::{
     Spelled, attribute_clause, body_clause, elements, is_reordered, misshapen, name_clause, row, split_prefix,
 };
-use super::fault::{AMPERSAND, ATTRIBUTES, BRACKETS, EVENTS, Fault, FaultKind, QUOTES, is_foreign};
+use super::fault::{AMPERSAND, ATTRIBUTES, BRACKETS, EVENTS, Fault, FaultKind, PREFIX, QUOTES, is_foreign};
 use super::texts::Texts;
 use super::{Compared, compare, messages, settled};
 use crate::protocol::{ChatMessage, Op, Output, Part, RejectKind, Reply, Request, Speaker};
@@ -74,6 +74,12 @@ fn of_messages(
     actual: &[Part<ChatMessage>],
     texts: &Texts,
 ) -> Vec<Fault> {
+    let is_document = |message: &Part<ChatMessage>| {
+        message.proper().and_then(|message| message.content.text()).is_some_and(|text| text.contains("<thread>"))
+    };
+    if context.xml && !actual.iter().any(is_document) {
+        return vec![Fault::new(clause::CTX_XML, "the document of XML mode", FaultKind::Missing)];
+    }
     if expected.len() != actual.len() || messages::is_reordered(expected, actual) {
         return Vec::new();
     }
@@ -98,7 +104,7 @@ fn of_document(events: &[Event], prefix: Option<&str>, expected: &str, actual: &
     let end = expected.find("</thread>").map_or(expected.len(), |at| at + "</thread>".len());
     let mut found = Vec::new();
     if behind.is_none() {
-        found.push(Fault::new(clause::DOC_6, "the response prefix", FaultKind::Missing));
+        found.push(Fault::new(clause::DOC_6, PREFIX, FaultKind::Missing));
     }
     let expected = &expected[..end];
     if expected == document {
@@ -386,6 +392,15 @@ mod tests {
         assert_eq!(found.len(), 3, "{found:?}");
         assert_eq!(found[0], "MSG-CALL: `args` is a number, expected an object");
         assert!(found[1].contains("another language") && found[2].starts_with("MSG-ERROR: `content` is "), "{found:?}");
+    }
+
+    #[test]
+    fn messages_without_the_document_of_xml_mode_lack_it_whatever_they_say() {
+        let event = json!({"type": "message", "role": "user", "content": "a", "iteration": 1});
+        let input = json!({"events": [event, event], "contextMode": "xml"});
+        for output in [json!([{"type": "human", "content": "a"}]), json!([])] {
+            assert_eq!(titles(Op::Messages, &input, output), ["CTX-XML: the document of XML mode is missing"]);
+        }
     }
 
     #[test]

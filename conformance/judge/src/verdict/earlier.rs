@@ -5,7 +5,7 @@
 //! `must` is wrong in every case. A `should` counts only in a `should` case of that clause: no case fails for the `should` of another one.
 
 use super::{Judgement, Outcome, Terms, Verdict, once};
-use crate::compare::{Difference, compare};
+use crate::compare::{Difference, compare, faults};
 use crate::corpus::{Case, Level, embedded};
 use crate::json;
 use crate::protocol::{JudgeProfile, Op, Reply, Request};
@@ -86,7 +86,8 @@ fn compared(case: &Case, profile: JudgeProfile, step: usize, reply: &Reply) -> O
         _ => Verdict::Rejected,
     };
     let mismatches = mismatch.into_iter().collect();
-    Some(Judgement { broken: vec![clause], mismatches, ..Judgement::new(verdict, note) })
+    let faults = faults(&request, reply);
+    Some(Judgement { broken: vec![clause], faults, mismatches, ..Judgement::new(verdict, note) })
 }
 
 fn counts(case: &Case, clause: &str) -> bool {

@@ -222,7 +222,12 @@ fn as_sent(mut judgement: Judgement, case: &Case, reply: &Reply) -> Judgement {
 fn with_faults(judgement: Judgement, case: &Case, mut faults: Vec<Fault>) -> Judgement {
     if let (true, Some(mismatch)) = (faults.is_empty(), judgement.mismatches.first()) {
         let own = case.clauses.first().cloned().unwrap_or_default();
-        faults.push(Fault::of_mismatch(own, mismatch));
+        let found = Fault::of_mismatch(own, mismatch);
+        faults.push(if judgement.verdict == Verdict::Rejected {
+            Fault { place: "a part of the message of a refusal".to_owned(), ..found }
+        } else {
+            found
+        });
     }
     let clause = |fault: &Fault| match fault.clause {
         Cow::Borrowed(clause) => Some(clause),
