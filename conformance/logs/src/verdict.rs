@@ -17,6 +17,12 @@ pub(super) fn outranked(
     place: &Place,
     turns: impl FnOnce() -> Vec<LoggedTurn>,
 ) -> Vec<Finding> {
+    let mut found = found;
+    if !matches!(verdict, Verdict::Unknown | Verdict::Unsaid) {
+        // A recorder may keep a choice of the headers. Without the one of the version, a server speaks of nothing else.
+        let words = if let Verdict::Refused { words, .. } = verdict { words } else { "" };
+        found.retain(|one| family(one.rule) != "version" || speaks_of(words, one.rule));
+    }
     match verdict {
         Verdict::Accepted(status) => accepted(found, *status, place, turns),
         Verdict::Refused { status, words } => refused(found, *status, words, place),
@@ -48,8 +54,8 @@ fn accepted(
     let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
     let told = |one: Finding| match one {
         one if !is_of_api(&one) => Some(one),
-        // What was not certain before was right; and a header that was needed was sent, and not recorded.
-        one if one.level != Level::Error || family(one.rule) == "version" => None,
+        // What was not certain was right.
+        one if one.level != Level::Error => None,
         one if is_of_pairs(&one) && !lost.is_empty() => None,
         Finding { rule, place, text, .. } => {
             let text = format!("{rule} says that the API refuses this, which this server accepted{status}: {text}");
