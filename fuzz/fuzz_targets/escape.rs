@@ -3,7 +3,7 @@
 
 use threadspec::Profile;
 
-threadspec_fuzz::quick_sanitizer!();
+threadspec_fuzz::quick_defaults!();
 libfuzzer_sys::fuzz_target!(|text: &str| {
     threadspec_campaign::laws::escape(text, Profile::ALL[text.len() % 2]);
 });

@@ -3,5 +3,5 @@
 
 use threadspec_campaign::generate::{StreamPlan, prepare};
 
-threadspec_fuzz::quick_sanitizer!();
+threadspec_fuzz::quick_defaults!();
 libfuzzer_sys::fuzz_target!(init: prepare(), |plan: StreamPlan| threadspec_campaign::laws::provider_sse(&plan));

@@ -4,7 +4,7 @@
 use threadspec_campaign::generate::{GoldenThread, prepare};
 use threadspec_campaign::laws;
 
-threadspec_fuzz::quick_sanitizer!();
+threadspec_fuzz::quick_defaults!();
 libfuzzer_sys::fuzz_target!(init: prepare(), |thread: GoldenThread| {
     let events = thread.events();
     laws::serialize(&events, laws::profile_of(&events));

@@ -3,5 +3,5 @@
 
 use threadspec_campaign::generate::{SessionScenario, prepare};
 
-threadspec_fuzz::quick_sanitizer!();
+threadspec_fuzz::quick_defaults!();
 libfuzzer_sys::fuzz_target!(init: prepare(), |session: SessionScenario| threadspec_campaign::laws::session(&session));

@@ -1,14 +1,54 @@
 //! What all fuzz targets share.
 
-/// Says how AddressSanitizer runs: with the short memory that a library without `unsafe` code needs, which takes a third less time.
-/// `ASAN_OPTIONS` in the environment still decides.
+use std::ffi::{CStr, c_char, c_int};
+
+/// Options of libFuzzer, each where the command line does not say otherwise.
+///
+/// Weights by how rare an input's features are would take half the time of a target whose inputs have thousands of features each.
+const OPTIONS: [&CStr; 1] = [c"-entropic=0"];
+
+unsafe extern "C" {
+    fn LLVMFuzzerTestOneInput(bytes: *const u8, size: usize) -> c_int;
+    fn LLVMFuzzerRunDriver(
+        count: *mut c_int,
+        arguments: *mut *mut *mut c_char,
+        test: unsafe extern "C" fn(*const u8, usize) -> c_int,
+    ) -> c_int;
+}
+
+/// Runs libFuzzer with the arguments of the program behind [`OPTIONS`], since the last one counts.
+///
+/// # Safety
+/// `arguments` must be what the program's `main` was given.
+pub unsafe fn run(count: c_int, arguments: *mut *mut c_char) -> c_int {
+    let given = (0..usize::try_from(count).unwrap_or(0)).map(|at| {
+        // SAFETY: there are `count` of them.
+        unsafe { *arguments.add(at) }
+    });
+    let mut all: Vec<*mut c_char> = given.collect();
+    all.splice(1.min(all.len())..1.min(all.len()), OPTIONS.map(|option| option.as_ptr().cast_mut()));
+    let mut count = c_int::try_from(all.len()).unwrap_or(c_int::MAX);
+    all.push(std::ptr::null_mut());
+    // SAFETY: a list that ends as that of `main` does, which libFuzzer only reads.
+    unsafe { LLVMFuzzerRunDriver(&raw mut count, &mut all.as_mut_ptr(), LLVMFuzzerTestOneInput) }
+}
+
+/// Says how libFuzzer and AddressSanitizer run, where nobody says otherwise: libFuzzer with [`OPTIONS`], the sanitizer with the short memory
+/// that a library without `unsafe` code needs, which takes a third less time. `ASAN_OPTIONS` in the environment still decides.
 #[macro_export]
-macro_rules! quick_sanitizer {
+macro_rules! quick_defaults {
     () => {
         // SAFETY: the sanitizer looks for a function with this name and this type.
         #[unsafe(no_mangle)]
         extern "C" fn __asan_default_options() -> *const std::ffi::c_char {
             c"malloc_context_size=1:detect_stack_use_after_return=0:quarantine_size_mb=8".as_ptr()
+        }
+
+        // SAFETY: the one `main` of the program. libFuzzer's is linked only where there is none.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn main(count: std::ffi::c_int, arguments: *mut *mut std::ffi::c_char) -> std::ffi::c_int {
+            // SAFETY: the arguments of `main`.
+            unsafe { $crate::run(count, arguments) }
         }
     };
 }
