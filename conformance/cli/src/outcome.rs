@@ -9,13 +9,9 @@ use std::time::SystemTime;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Hello;
 use threadspec_report::terminal::print;
-<<<<<<< HEAD:conformance/cli/src/outcome.rs
 use threadspec_report::{
     Circumstances, Conclusion, Failures, Repeat, ReportFormat, RunRecord, Screen, Summary, Target, unsupported,
 };
-=======
-use threadspec_report::{Circumstances, Conclusion, Failures, Repeat, RunRecord, Screen, Summary, Target, unsupported};
->>>>>>> h1:conformance/src/commands/outcome.rs
 use threadspec_runner::{Exit, Run, RunOptions, interrupt};
 
 /// A run without options fills at most so many rows of a terminal.
