@@ -98,9 +98,17 @@ impl Case {
         if self.is_template && !is_made { Cow::Owned(self.clone()) } else { Cow::Borrowed(self) }
     }
 
-    /// Makes what it takes to put the case and to judge it, so that nobody waits for it later.
-    pub fn prepare(&self) {
-        let _ = (self.sent(), self.accepted());
+    /// Makes what it takes to put the case and to judge it. Returns about how many bytes that are.
+    pub fn prepare(&self) -> usize {
+        let accepted = self.accepted().size();
+        let sent: usize = self.inputs().map(str::len).sum();
+        // Texts are compared as they stand, and need no pattern.
+        let expected = (accepted == 0).then(|| self.expect());
+        let patterns = match expected {
+            Some(Expect::Output(patterns)) => patterns.iter().map(Pattern::size).sum(),
+            _ => 0,
+        };
+        sent + accepted + patterns
     }
 
     /// The last part of its id.

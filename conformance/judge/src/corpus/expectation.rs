@@ -117,6 +117,17 @@ impl Pattern {
         }
     }
 
+    /// About how many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        let own = size_of::<Self>();
+        own + match self {
+            Self::Any | Self::Number(_) | Self::Constant(_) => 0,
+            Self::Text(text) => text.len(),
+            Self::Array(parts) | Self::Includes(parts) => parts.iter().map(Self::size).sum(),
+            Self::Object(members) => members.iter().map(|(name, part)| name.len() + part.size()).sum(),
+        }
+    }
+
     /// Whether a value matches.
     pub fn matches(&self, actual: &Value) -> bool {
         match (self, actual) {

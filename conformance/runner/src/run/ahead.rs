@@ -16,6 +16,9 @@ use threadspec_judge::verdict::{Judgement, judge};
 
 /// How many cases may be answered before their turn.
 const MOST_AHEAD: usize = 64;
+/// How many bytes of inputs and expectations several twins may work on at the same time; a single case may be larger. What is made of them
+/// takes many times as much.
+const MOST_AT_ONCE: usize = 4 << 20;
 
 /// How a case ended that was answered.
 struct EndedAhead {
@@ -40,6 +43,8 @@ struct Progress {
     turn: usize,
     /// The cases that twins were asked, by place; `None` for one that was not answered.
     ended: HashMap<usize, Option<EndedAhead>>,
+    /// How many bytes the twins work on.
+    size: usize,
     is_over: bool,
 }
 
@@ -94,8 +99,13 @@ impl Ahead<'_> {
         let mut worker = Worker::new(shared, twin, Vec::new()).counting(&requests);
         while let Some(place) = self.next() {
             let index = self.order[place];
+            let mut size = 0;
             let ask = AssertUnwindSafe(|| {
                 let case = shared.cases[index].for_a_while();
+                if case.is_template {
+                    size = case.prepare();
+                    self.make_room(size);
+                }
                 let (earlier, outcome) = worker.put(index, &case);
                 let is_declined = is_declined(&case, &outcome);
                 outcome.is_reply().then(|| (earlier.with(judge(&case, shared.terms, outcome)), is_declined))
@@ -104,9 +114,20 @@ impl Ahead<'_> {
             let ended = catch_unwind(ask).unwrap_or_default();
             let requests = requests.swap(0, Ordering::Relaxed).unsigned_abs();
             let answered = ended.map(|(judgement, is_declined)| EndedAhead { judgement, is_declined, requests });
-            self.progress().ended.insert(place, answered);
+            let mut progress = self.progress();
+            progress.size -= size;
+            progress.ended.insert(place, answered);
             self.changed.notify_all();
         }
+    }
+
+    /// Waits until a case of this size can be worked on beside the others.
+    fn make_room(&self, size: usize) {
+        let mut progress = self.progress();
+        while progress.size > 0 && progress.size + size > MOST_AT_ONCE {
+            progress = self.wait(progress);
+        }
+        progress.size += size;
     }
 
     /// The place of the next case for a twin.
@@ -141,5 +162,93 @@ impl Drop for End<'_> {
     fn drop(&mut self) {
         self.0.progress().is_over = true;
         self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::InProcess;
+    use crate::run::{Run, Settings, Watch, run};
+    use serde_json::json;
+    use threadspec_judge::corpus::{Case, Corpus, File};
+    use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Reply, Request};
+    use threadspec_judge::reference::Reference;
+    use threadspec_judge::verdict::{Judgement, Verdict};
+
+    /// The reference, but for a wrong answer to each text that ends in 3 and a panic at each that ends in 7.
+    struct Odd;
+
+    impl Implementation for Odd {
+        fn hello(&self) -> Hello {
+            Reference.hello()
+        }
+
+        fn answer(&mut self, request: &Request) -> Reply {
+            assert!(!request.input.contains("7\""), "it ends in 7");
+            if request.input.contains("3\"") { Reply::Ok("wrong".into()) } else { Reference.answer(request) }
+        }
+    }
+
+    /// The cases that ended, in the order in which they did.
+    #[derive(Default)]
+    struct Ended(Vec<String>);
+
+    impl Watch for Ended {
+        fn result(&mut self, case: &Case, judgement: &Judgement) {
+            self.0.push(format!("{} {}", case.name(), judgement.verdict));
+        }
+
+        fn hears_outcomes(&self) -> bool {
+            false
+        }
+    }
+
+    fn of_fifty(settings: &Settings, testee: InProcess<Odd>, look: impl FnOnce(&Run<'_>, &[String])) {
+        let case = |number: usize| {
+            let text = format!("text {number}");
+            json!({"name": format!("case-{number}"), "why": "w", "clauses": ["ESC-3"], "input": {"text": text}, "expect": {"ok": text}})
+        };
+        let text = json!({"op": "escape", "about": "x", "cases": (0..50).map(case).collect::<Vec<_>>()}).to_string();
+        let (corpus, problems) = Corpus::read(&[File { path: "escape/a.json".into(), text }]);
+        assert_eq!(problems, []);
+        let (cases, mut ended) = (corpus.cases.iter().collect::<Vec<_>>(), Ended::default());
+        let run = run(&mut [Box::new(testee)], &cases, settings, &mut ended);
+        look(&run, &ended.0);
+    }
+
+    fn with_twins() -> InProcess<Odd> {
+        InProcess::new(Odd).with_twins(|| Box::new(InProcess::new(Odd)))
+    }
+
+    #[test]
+    fn a_run_is_the_same_with_twins() {
+        let plain = Settings::new(JudgeProfile::Literal);
+        let shuffled = Settings { seed: Some(7), ..plain.clone() };
+        let first = Settings { fail_fast: true, ..shuffled.clone() };
+        for settings in [plain.clone(), shuffled, first, Settings { rounds: 3, ..plain }] {
+            of_fifty(&settings, InProcess::new(Odd), |alone, order| {
+                of_fifty(&settings, with_twins(), |beside, same_order| {
+                    assert_eq!(order, same_order);
+                    assert_eq!((alone.requests, &alone.stopped), (beside.requests, &beside.stopped));
+                    for (one, other) in alone.results.iter().zip(&beside.results) {
+                        assert_eq!((&one.case.id, &one.judgement), (&other.case.id, &other.judgement));
+                    }
+                });
+            });
+        }
+    }
+
+    #[test]
+    fn cases_end_in_their_order_whoever_answers() {
+        of_fifty(&Settings::new(JudgeProfile::Literal), with_twins(), |run, order| {
+            let verdict = |number: usize| match number % 10 {
+                3 => Verdict::Fail,
+                7 => Verdict::Crash,
+                _ => Verdict::Pass,
+            };
+            let expected: Vec<String> = (0..50).map(|number| format!("case-{number} {}", verdict(number))).collect();
+            assert_eq!(order, expected);
+            assert_eq!(run.results.len(), 50);
+        });
     }
 }

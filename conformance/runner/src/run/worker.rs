@@ -424,7 +424,7 @@ fn accepted(case: &Case, step: usize) -> Accepted {
 
 /// How many bytes are held while a request waits.
 fn size(case: &Case, step: usize, request: &Request) -> usize {
-    request.input.len() + accepted(case, step).size()
+    if case.is_template && step == case.after().len() { case.prepare() } else { request.input.len() }
 }
 
 /// Whether no other case may be put to the process that a case is put to: the script kills it.
