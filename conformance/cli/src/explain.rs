@@ -83,7 +83,7 @@ fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
     let seen = explain_session::seen_text(clause).or_else(|| explain_gateway::seen_text(clause));
     let mut out = seen.map(|seen| format!("{name}: {seen}")).unwrap_or_default();
     let _ = writeln!(out, "{name} ({}; {})\n  {}", clause.level, clause.source, clause.text);
-    for erratum in clause.errata().flat_map(|entry| Erratum::all(errata).find(|erratum| erratum.id == entry)) {
+    for erratum in clause.errata().filter_map(|entry| Erratum::all(errata).find(|erratum| erratum.id == entry)) {
         let _ = write!(out, "\n{}", erratum.text());
     }
     out.push_str("\ncases:\n");

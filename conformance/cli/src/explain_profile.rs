@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn every_clause_of_universal_is_in_a_family() {
-        let told = families(&embedded().0);
-        for id in clauses_of(JudgeProfile::Universal, &embedded().0) {
+        let told = families(embedded().0);
+        for id in clauses_of(JudgeProfile::Universal, embedded().0) {
             assert!(told.contains(id), "{id}");
         }
     }

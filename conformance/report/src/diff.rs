@@ -193,7 +193,7 @@ mod tests {
     use anstream::adapter::strip_str;
 
     fn plain(expected: &str, actual: &str) -> [String; 2] {
-        texts(expected, actual).map(|side| anstream::adapter::strip_str(&side).to_string())
+        texts(expected, actual).map(|side| strip_str(&side).to_string())
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl<'a> Failures<'a> {
         let symptoms: Vec<Symptoms<'_>> = failed.iter().map(|result| of_result(result, strict)).collect();
         let causes = causes(&symptoms);
         let sentence = worst(&symptoms, &causes, |index| &failed[index].case.id);
-        Self { sentence, failed, causes, corpus, strict, repeat }
+        Self { failed, causes, sentence, corpus, strict, repeat }
     }
 
     /// What to mend first, and why that first; nothing where a single case says it.
@@ -93,7 +93,7 @@ impl<'a> Failures<'a> {
             out.push('\n');
         }
         for cause in first {
-            out += &self.heading(cause);
+            out += &Self::heading(cause);
             out += &self.failure(cause.members[0]).text();
             for &other in cause.members.iter().skip(1).take(OTHERS) {
                 let _ = writeln!(out, "  also {}", self.named(other));
@@ -114,7 +114,7 @@ impl<'a> Failures<'a> {
             out.push('\n');
         }
         for cause in &self.causes {
-            out += &self.heading(cause);
+            out += &Self::heading(cause);
             let mut rest = Vec::new();
             for &member in &cause.members {
                 if told.insert(member) {
@@ -141,7 +141,7 @@ impl<'a> Failures<'a> {
         format!("{}{severity}", visible(&case.id))
     }
 
-    fn heading(&self, cause: &Cause) -> String {
+    fn heading(cause: &Cause) -> String {
         match cause.members.len() {
             1 => String::new(),
             several => {
@@ -177,12 +177,12 @@ impl<'a> Failures<'a> {
         let mut out = format!("{}:\n", styled(STRONG, count(causes.len(), what)));
         for cause in causes.iter().take(most) {
             let clearest = self.failed[cause.members[0]];
-            let cases = count(cause.members.len(), "case");
+            let members = count(cause.members.len(), "case");
             let silent = if clearest.counts_against(self.strict) { "" } else { ", which does not count" };
             let severity = clearest.case.severity.map(|severity| format!(", severity {severity}")).unwrap_or_default();
             let id = visible(&clearest.case.id);
             let title = title(cause);
-            let line = format!("  {}{severity}: {title}; {cases}{silent}, such as {id}\n", visible(&cause.clause));
+            let line = format!("  {}{severity}: {title}; {members}{silent}, such as {id}\n", visible(&cause.clause));
             out += &screen.cut(&line, 1);
         }
         if causes.len() > most {

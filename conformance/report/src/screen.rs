@@ -34,7 +34,7 @@ impl Screen {
 
     /// How many characters of a text, indented, so many rows hold.
     pub(super) fn room(self, rows: usize) -> usize {
-        self.width().map_or(LONGEST, |columns| (columns * rows).saturating_sub(INDENT).max(NARROWEST).min(LONGEST - 1))
+        self.width().map_or(LONGEST, |columns| (columns * rows).saturating_sub(INDENT).clamp(NARROWEST, LONGEST - 1))
     }
 
     /// A line with at most so many rows, without its style if it is cut.

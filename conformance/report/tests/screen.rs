@@ -25,13 +25,15 @@ fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
 
+/// Answers a case.
+type Answer = Box<dyn Fn(&Case) -> Outcome>;
+
 #[test]
 fn whatever_fails_fits_in_the_rows_that_there_are() {
-    let stderr: String =
-        (0..500).map(|line| format!("  | line {line} of a long trace in a module with a long name\n")).collect();
+    let stderr = "  | a line of a long trace in a module with a long name\n".repeat(500);
     let crash =
         format!("before its reply it ended (exit status: 1); its stderr ends with:\n{stderr}  | ValueError: the end");
-    let outcomes: [(&str, Box<dyn Fn(&Case) -> Outcome>); 8] = [
+    let outcomes: [(&str, Answer); 8] = [
         ("crash", Box::new(move |_| Outcome::Crash(crash.clone()))),
         ("timeout", Box::new(|_| Outcome::Timeout("no reply within 10s".into()))),
         ("garbage", Box::new(|case| Outcome::Garbage(format!("it printed `{}`", "x".repeat(case.id.len() * 40))))),

@@ -144,7 +144,7 @@ impl Check {
                 file.report.summary = summary;
             }
             Err(error) => {
-                file.is_our_fault = error.get_ref().is_some_and(|error| error.is::<OurFault>());
+                file.is_our_fault = error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<OurFault>);
                 file.unread = Some(error.to_string());
             }
         }

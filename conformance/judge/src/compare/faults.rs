@@ -320,7 +320,7 @@ mod tests {
     }
 
     fn document(lines: &[&str]) -> String {
-        let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+        let lines: String = lines.iter().flat_map(|line| ["  ", line, "\n"]).collect();
         format!("<thread>\n{lines}</thread>")
     }
 

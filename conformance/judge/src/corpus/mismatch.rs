@@ -101,7 +101,7 @@ impl Side {
     /// A part that should be in a list or a string, and what was sent where it should be. It is shown around what is most like the part.
     pub(super) fn without_part(part: &Self, rest: &Value) -> [Self; 2] {
         let rest = match rest.as_str() {
-            Some(text) => Value::from(around(text, serde_json::from_str(&part.shown).unwrap_or_default())),
+            Some(text) => Value::from(around(text, &serde_json::from_str::<String>(&part.shown).unwrap_or_default())),
             None => rest.clone(),
         };
         let shown = format!("something with {} in it", part.shown);
@@ -209,7 +209,7 @@ pub(super) fn texts(path: String, expected: String, actual: &str) -> Mismatch {
 }
 
 /// A long text, cut around the longest beginning of a part that is in it, or its end.
-fn around(text: &str, part: String) -> String {
+fn around(text: &str, part: &str) -> String {
     const LONG: usize = 400;
     if text.len() <= LONG {
         return text.to_owned();

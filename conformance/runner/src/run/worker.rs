@@ -34,6 +34,9 @@ pub(super) struct ShareResults {
     pub(super) late: Vec<String>,
 }
 
+/// A request that waits for its reply: the place of its case, the case, the step, and what was sent.
+type Asked<'c> = (usize, Rc<Cow<'c, Case>>, usize, Request);
+
 /// Whether the results of pipelined requests are final.
 #[derive(PartialEq, Eq)]
 enum Trust {
@@ -157,8 +160,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             let case = Rc::new(case);
             (0..=case.after().len()).map(move |step| (index, Rc::clone(&case), step))
         });
-        let (mut waiting, mut bytes): (HashMap<i64, (usize, Rc<Cow<'c, Case>>, usize, Request)>, usize) =
-            (HashMap::new(), 0);
+        let mut waiting: HashMap<i64, Asked<'c>> = HashMap::new();
+        let mut bytes = 0;
         let mut earlier: HashMap<usize, Earlier> = HashMap::new();
         loop {
             // Half a window at once: several requests are one message to the thread that writes them.
