@@ -19,6 +19,14 @@ pub(in super::super) fn may_be(head: &[u8]) -> bool {
     [&b"#"[..], b"---", b"%YAML", b"- "].iter().any(|start| head.starts_with(start)) || name_length(head).is_some()
 }
 
+/// Whether it is a cassette, whatever its recorder wrote into it: one that cannot be read is told in one sentence.
+pub(in super::super) fn is_cassette(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').take(20);
+    lines.any(|line| {
+        LISTS.iter().any(|list| line.strip_prefix(list.as_bytes()).is_some_and(|rest| rest.starts_with(b":")))
+    })
+}
+
 /// Whether a file is YAML, by its beginning: every line that is not indented is a member, an element or a comment.
 pub(in super::super) fn is_so(head: &[u8], is_whole: bool) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);

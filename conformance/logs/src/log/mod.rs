@@ -163,7 +163,8 @@ impl<'a> FileLog<'a> {
         /// So much of a file tells whether it is YAML.
         const HEAD: usize = 1 << 14;
         let (head, is_whole) = records.beginning(HEAD);
-        if !yaml::is_so(head, is_whole) {
+        let is_cassette = yaml::is_cassette(head);
+        if !is_cassette && !yaml::is_so(head, is_whole) {
             return false;
         }
         let text = String::from_utf8_lossy(records.all());
@@ -176,7 +177,7 @@ impl<'a> FileLog<'a> {
             }
         });
         match read {
-            Err((why, line)) if self.output.summary.has_recognized() => {
+            Err((why, line)) if is_cassette || self.output.summary.has_recognized() => {
                 self.found("LOG-CUT", self.at(line), format!("not readable as YAML from here on: {why}"));
             }
             Err(_) => return false,
