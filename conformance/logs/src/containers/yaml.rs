@@ -82,8 +82,9 @@ enum Open {
 /// Why it is no YAML, and in which line.
 pub(in super::super) fn values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (String, usize)> {
     let mut parser = Parser::new_from_str(text);
-    let (mut open, mut anchors, mut repeated): (Vec<(Open, usize, usize)>, HashMap<usize, Value>, usize) =
-        Default::default();
+    // What is open, each with its anchor and its line.
+    let mut open: Vec<(Open, usize, usize)> = Vec::new();
+    let (mut anchors, mut repeated) = (HashMap::<usize, Value>::new(), 0);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| (error.info().to_owned(), error.marker().line()))?;
         let line = span.start.line();

@@ -183,7 +183,9 @@ impl<'a> FileLog<'a> {
             Err(_) => return false,
             Ok(()) => {}
         }
-        unknown.iter().for_each(|place| self.skip(UNKNOWN_YAML, place));
+        for place in &unknown {
+            self.skip(UNKNOWN_YAML, place);
+        }
         true
     }
 
@@ -500,7 +502,9 @@ impl<'a> FileLog<'a> {
             self.skipped.retain(|skipped| skipped.records > 0);
             self.output.recognized(&form, records);
             self.output.summary.judge("call", calls);
-            found.into_iter().for_each(|found| self.output.found(found));
+            for found in found {
+                self.output.found(found);
+            }
         }
     }
 
@@ -514,14 +518,12 @@ impl<'a> FileLog<'a> {
     }
 
     fn skip(&mut self, why: &'static str, place: &Place) {
-        match self.skipped.iter_mut().find(|known| known.why == why) {
-            Some(known) => known.records += 1,
-            None => {
-                let is_unknown = matches!(why, UNKNOWN | UNKNOWN_YAML | "a stream of no model");
-                let line = place.line.unwrap_or_default();
-                self.skipped.push(Skipped { why, records: 1, line, is_unknown });
-            }
+        if let Some(known) = self.skipped.iter_mut().find(|known| known.why == why) {
+            known.records += 1;
+            return;
         }
+        let is_unknown = matches!(why, UNKNOWN | UNKNOWN_YAML | "a stream of no model");
+        self.skipped.push(Skipped { why, records: 1, line: place.line.unwrap_or_default(), is_unknown });
     }
 
     fn conclude(&mut self) {
