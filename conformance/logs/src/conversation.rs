@@ -86,7 +86,11 @@ pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
     let mut found = HashSet::new();
     let mut note = |id: &Value, name: &Value, arguments: &Value| {
         found.extend(id.as_str().map(|id| hash(&id)));
-        let arguments = || arguments.as_str().map_or_else(|| hash_of_json(&sorted(arguments)), hash_of_arguments);
+        let arguments = || match arguments {
+            Value::Null => hash_of_arguments(""),
+            Value::String(text) => hash_of_arguments(text),
+            other => hash_of_json(&sorted(other)),
+        };
         found.extend(name.as_str().map(|name| hash(&(name, arguments()))));
     };
     let items = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
@@ -118,8 +122,16 @@ pub(super) fn missing<'a>(known: &HashSet<u64>, calls: &'a [AnswerCall]) -> Vec<
     if missing.len() < calls.len() { missing } else { calls.iter().filter(by_name).collect() }
 }
 
+/// The calls of an answer whose ids are among these, and not their names with their arguments.
+pub(super) fn changed<'a>(known: &HashSet<u64>, calls: &'a [AnswerCall]) -> Vec<&'a AnswerCall> {
+    let is_kept = |id: &str| !id.is_empty() && known.contains(&hash(&id));
+    let is_same = |call: &AnswerCall| known.contains(&hash(&(&*call.1, hash_of_arguments(&call.2))));
+    calls.iter().filter(|call| is_kept(&call.0) && !is_same(call)).collect()
+}
+
 /// A hash of arguments, the same whatever white space and escapes they are written with, if they are JSON.
 fn hash_of_arguments(arguments: &str) -> u64 {
+    let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     threadspec::read_json(arguments).map_or_else(|_| hash(&arguments), |value| hash_of_json(&sorted(&value)))
 }
 
@@ -132,8 +144,15 @@ fn sorted(value: &Value) -> Cow<'_, Value> {
             members.sort_by_key(|(name, _)| *name);
             Cow::Owned(members.into_iter().map(|(name, value)| (name.clone(), value)).collect::<Map<_, _>>().into())
         }
-        Value::Array(elements) if elements.iter().any(|one| one.is_object() || one.is_array()) => {
+        Value::Array(elements) if elements.iter().any(|one| !one.is_string()) => {
             Cow::Owned(elements.iter().map(|one| sorted(one).into_owned()).collect())
+        }
+        // A whole number is the same with its point.
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15);
+            whole.map_or(Cow::Borrowed(value), |number| {
+                Cow::Owned(format!("{number:.0}").parse().map_or(Value::Null, Value::Number))
+            })
         }
         other => Cow::Borrowed(other),
     }

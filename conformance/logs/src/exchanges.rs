@@ -2,7 +2,7 @@
 
 use super::answered::{AnsweredRequest, AnsweredRequests};
 use super::bodies::{self, in_path};
-use super::conversation::{ConversationCalls, calls_of, missing};
+use super::conversation::{ConversationCalls, calls_of, changed, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, Verdict};
 use super::judged::{self, JudgedHistory};
@@ -347,6 +347,15 @@ impl Exchanges {
                     before.elsewhere = Some((place.clone(), origin));
                 }
                 before.next = before.next.or(Some(self.count));
+                // Of two answers to the same request nobody knows which one is meant, where both have the same ids.
+                let is_one = before.twin.is_none() && before.again.is_none();
+                for (id, name, _) in changed(calls, &before.calls).into_iter().filter(|_| is_one) {
+                    let text = format!(
+                        "it goes on from an earlier request, and has the call {id:?} that was answered there with another name or other arguments than `{name}` was called with"
+                    );
+                    let place = Place { after, path: String::new(), ..place.clone() };
+                    output.found(finding("LOG-CALL-CHANGED", place, text));
+                }
                 // It has part of the answer, and so no other answer.
                 let lost = missing(calls, &before.calls);
                 if !lost.is_empty() && lost.len() < before.calls.len() {

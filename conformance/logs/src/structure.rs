@@ -60,7 +60,9 @@ impl Structure {
         match value {
             Value::Array(elements) => {
                 let path = format!("{path}[]");
-                elements.iter().for_each(|element| self.walk(element, &path, depth + 1, line));
+                for element in elements {
+                    self.walk(element, &path, depth + 1, line);
+                }
             }
             Value::Object(members) => {
                 let is_call = is_call(value);
@@ -86,7 +88,9 @@ impl Structure {
     /// What the file is; nothing where the places do not agree.
     pub(super) fn read(&self) -> Option<ReadByStructure> {
         let mut by_place: BTreeMap<&IdPlace, Vec<&Seen>> = BTreeMap::new();
-        self.seen.iter().for_each(|seen| by_place.entry(&seen.place).or_default().push(seen));
+        for seen in &self.seen {
+            by_place.entry(&seen.place).or_default().push(seen);
+        }
         // The id of a call is given once.
         let is_distinct = |all: &[&Seen]| {
             let ids: HashMap<&str, usize> = all.iter().map(|seen| (&*seen.id, 1)).collect();
@@ -120,12 +124,14 @@ impl Structure {
             count(calls.len(), "call"),
             count(results.len(), "result")
         );
-        Some(ReadByStructure { form, calls: calls.len(), found: self.found(calls, results) })
+        Some(ReadByStructure { form, calls: calls.len(), found: Self::found(calls, results) })
     }
 
-    fn found(&self, calls: &[&Seen], results: &[&Seen]) -> Vec<Finding> {
+    fn found(calls: &[&Seen], results: &[&Seen]) -> Vec<Finding> {
         let mut answered: HashMap<&str, usize> = HashMap::new();
-        results.iter().for_each(|seen| *answered.entry(&*seen.id).or_default() += 1);
+        for seen in results {
+            *answered.entry(&*seen.id).or_default() += 1;
+        }
         let known: HashMap<&str, usize> = calls.iter().map(|seen| (&*seen.id, seen.order)).collect();
         let last = results.last().map_or(0, |seen| seen.order);
         let first = calls.first().map_or(0, |seen| seen.order);
@@ -230,7 +236,7 @@ mod tests {
             json!([{"traceId": "t-000", "spanId": "s-001"}, {"traceId": "t-000", "spanId": "s-002", "parentSpanId": "s-001"}]),
             json!({"features": [{"id": "f-01", "geometry": {"type": "Point"}}, {"id": "f-02"}], "shown": [{"feature_id": "f-01"}]}),
         ] {
-            assert!(read(&[record.clone()]).is_none(), "{record}");
+            assert!(read(std::slice::from_ref(&record)).is_none(), "{record}");
         }
     }
 }

@@ -22,13 +22,16 @@ struct Talk {
     elements: Vec<Value>,
     /// The ids of the calls that come next.
     next: Vec<String>,
+    /// Their arguments.
+    input: Value,
 }
 
 impl Talk {
     fn new(api: Api, number: usize, random: &mut Random) -> Self {
         let elements =
             vec![json!({"role": "user", "content": format!("{number}: {} {}", "x".repeat(1200), random.text())})];
-        Self { api, number, rounds: 0, elements, next: Self::calls(number, 1, random) }
+        let input = json!({"q": random.text()});
+        Self { api, number, rounds: 0, elements, next: Self::calls(number, 1, random), input }
     }
 
     fn calls(number: usize, round: usize, random: &mut Random) -> Vec<String> {
@@ -39,20 +42,21 @@ impl Talk {
     fn answer(&self) -> Value {
         match self.api {
             Api::OpenAiChat => {
-                let function = json!({"name": "t", "arguments": "{}"});
+                let function = json!({"name": "t", "arguments": self.input.to_string()});
                 let calls = self.next.iter().map(|id| json!({"id": id, "type": "function", "function": function}));
                 let message = json!({"role": "assistant", "tool_calls": calls.collect::<Vec<_>>()});
                 json!({"choices": [{"message": message}], "usage": {"prompt_tokens": 9, "completion_tokens": 1}})
             }
             Api::Anthropic => {
-                let calls = self.next.iter().map(|id| json!({"type": "tool_use", "id": id, "name": "t", "input": {}}));
+                let calls =
+                    self.next.iter().map(|id| json!({"type": "tool_use", "id": id, "name": "t", "input": self.input}));
                 json!({"type": "message", "role": "assistant", "content": calls.collect::<Vec<_>>()})
             }
             Api::OpenAiResponses => {
                 let calls = self
                     .next
                     .iter()
-                    .map(|id| json!({"type": "function_call", "call_id": id, "name": "t", "arguments": "{}"}));
+                    .map(|id| json!({"type": "function_call", "call_id": id, "name": "t", "arguments": self.input.to_string()}));
                 json!({"object": "response", "output": calls.collect::<Vec<_>>()})
             }
         }
@@ -62,7 +66,7 @@ impl Talk {
         self.rounds += 1;
         let next = Self::calls(self.number, self.rounds + 1, random);
         let calls = std::mem::replace(&mut self.next, next);
-        let input = json!({"q": random.text()});
+        let input = std::mem::replace(&mut self.input, json!({"q": random.text()}));
         match self.api {
             Api::OpenAiChat => {
                 let made = calls.iter().map(|id| {

@@ -19,6 +19,14 @@ pub(in super::super) fn may_be(head: &[u8]) -> bool {
     [&b"#"[..], b"---", b"%YAML", b"- "].iter().any(|start| head.starts_with(start)) || name_length(head).is_some()
 }
 
+/// Whether it is a cassette, whatever its recorder wrote into it: one that cannot be read is told in one sentence.
+pub(in super::super) fn is_cassette(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').take(20);
+    lines.any(|line| {
+        LISTS.iter().any(|list| line.strip_prefix(list.as_bytes()).is_some_and(|rest| rest.starts_with(b":")))
+    })
+}
+
 /// Whether a file is YAML, by its beginning: every line that is not indented is a member, an element or a comment.
 pub(in super::super) fn is_so(head: &[u8], is_whole: bool) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -74,8 +82,9 @@ enum Open {
 /// Why it is no YAML, and in which line.
 pub(in super::super) fn values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (String, usize)> {
     let mut parser = Parser::new_from_str(text);
-    let (mut open, mut anchors, mut repeated): (Vec<(Open, usize, usize)>, HashMap<usize, Value>, usize) =
-        Default::default();
+    // What is open, each with its anchor and its line.
+    let mut open: Vec<(Open, usize, usize)> = Vec::new();
+    let (mut anchors, mut repeated) = (HashMap::<usize, Value>::new(), 0);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| (error.info().to_owned(), error.marker().line()))?;
         let line = span.start.line();

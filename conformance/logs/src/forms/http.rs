@@ -30,7 +30,7 @@ pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> Verdict {
     match status {
         Some(200..300) if error_in(body).is_none() => Verdict::Accepted(status),
         // Nothing of the contents was looked at.
-        Some(status @ (401 | 403 | 404 | 408 | 409 | 429)) => Verdict::Unjudged(status),
+        Some(status @ (401 | 403 | 404 | 408 | 409 | 429 | 500..)) => Verdict::Unjudged(status),
         Some(status @ 400..500) => {
             // What is no error and no plain text says nothing.
             let is_plain = |text: &&str| !text.starts_with(['{', '[', '<']) && !text.starts_with("data:");
@@ -39,7 +39,6 @@ pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> Verdict {
             let is_account = ACCOUNT.iter().any(|words_of| words.contains(words_of));
             if is_account { Verdict::Unjudged(status) } else { Verdict::Refused { status, words } }
         }
-        Some(status @ 500..) => Verdict::Unjudged(status),
         _ => Verdict::Unknown,
     }
 }

@@ -251,7 +251,7 @@ pub(super) fn ai_sdk(record: &Value) -> Option<Vec<RecordPiece>> {
     list(messages).iter().any(is_message).then(|| saved(list(messages), ""))
 }
 
-/// A conversation of ChatGPT's export: a tree, of which the branch that was last shown is read.
+/// A conversation of `ChatGPT`'s export: a tree, of which the branch that was last shown is read.
 pub(super) fn chatgpt(record: &Value) -> Option<Vec<RecordPiece>> {
     let nodes = record["mapping"].as_object()?;
     nodes.values().any(|node| node["message"]["author"]["role"].is_string()).then_some(())?;

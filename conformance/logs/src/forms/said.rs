@@ -8,6 +8,7 @@ use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerReader, ModelAnswer, Thinking, form, read_answer};
 
 /// Something that can be judged.
+#[expect(clippy::large_enum_variant, reason = "nearly all pieces are exchanges")]
 pub(in super::super) enum RecordPiece {
     /// What was said to a model, and what it answered.
     Exchange(LoggedExchange),

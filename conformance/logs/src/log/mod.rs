@@ -163,7 +163,8 @@ impl<'a> FileLog<'a> {
         /// So much of a file tells whether it is YAML.
         const HEAD: usize = 1 << 14;
         let (head, is_whole) = records.beginning(HEAD);
-        if !yaml::is_so(head, is_whole) {
+        let is_cassette = yaml::is_cassette(head);
+        if !is_cassette && !yaml::is_so(head, is_whole) {
             return false;
         }
         let text = String::from_utf8_lossy(records.all());
@@ -176,13 +177,15 @@ impl<'a> FileLog<'a> {
             }
         });
         match read {
-            Err((why, line)) if self.output.summary.has_recognized() => {
+            Err((why, line)) if is_cassette || self.output.summary.has_recognized() => {
                 self.found("LOG-CUT", self.at(line), format!("not readable as YAML from here on: {why}"));
             }
             Err(_) => return false,
             Ok(()) => {}
         }
-        unknown.iter().for_each(|place| self.skip(UNKNOWN_YAML, place));
+        for place in &unknown {
+            self.skip(UNKNOWN_YAML, place);
+        }
         true
     }
 
@@ -499,7 +502,9 @@ impl<'a> FileLog<'a> {
             self.skipped.retain(|skipped| skipped.records > 0);
             self.output.recognized(&form, records);
             self.output.summary.judge("call", calls);
-            found.into_iter().for_each(|found| self.output.found(found));
+            for found in found {
+                self.output.found(found);
+            }
         }
     }
 
@@ -513,14 +518,12 @@ impl<'a> FileLog<'a> {
     }
 
     fn skip(&mut self, why: &'static str, place: &Place) {
-        match self.skipped.iter_mut().find(|known| known.why == why) {
-            Some(known) => known.records += 1,
-            None => {
-                let is_unknown = matches!(why, UNKNOWN | UNKNOWN_YAML | "a stream of no model");
-                let line = place.line.unwrap_or_default();
-                self.skipped.push(Skipped { why, records: 1, line, is_unknown });
-            }
+        if let Some(known) = self.skipped.iter_mut().find(|known| known.why == why) {
+            known.records += 1;
+            return;
         }
+        let is_unknown = matches!(why, UNKNOWN | UNKNOWN_YAML | "a stream of no model");
+        self.skipped.push(Skipped { why, records: 1, line: place.line.unwrap_or_default(), is_unknown });
     }
 
     fn conclude(&mut self) {
