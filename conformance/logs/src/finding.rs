@@ -215,10 +215,17 @@ impl Summary {
         let unknown = self.skipped.iter().filter(|skipped| skipped.is_unknown).map(|skipped| skipped.records).sum();
         match () {
             () if !self.has_recognized() => Some("nothing in it was recognized"),
-            () if self.judged.is_empty() && self.errors == 0 => Some("there is nothing to judge in it"),
+            () if self.judged.is_empty() && self.errors == 0 && !self.is_beside_messages() => {
+                Some("there is nothing to judge in it")
+            }
             () if recognized < unknown => Some("it was only partly recognized"),
             () => None,
         }
+    }
+
+    /// Whether it is of a form that keeps each message in a file of its own, and is a file beside these.
+    fn is_beside_messages(&self) -> bool {
+        self.forms.iter().all(|form| form.form == "a Strands session")
     }
 
     /// Counts something that was judged.
