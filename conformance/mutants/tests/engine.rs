@@ -123,7 +123,7 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
         (&["verify", "--filter", "node", "node", "a b.mjs"], "threadspec verify --filter node -- node 'a b.mjs'"),
         (&["fuzz", env!("CARGO_BIN_EXE_threadspec-mutants"), "serve"], "threadspec fuzz -- "),
         (&["report", "r", "-o", "p", "--format", "htm"], "there is no report `htm`; the formats are json,"),
-        (&["init", "cobol", "f"], "there is no template for `cobol`; the languages are node,"),
+        (&["init", "cobol", "f"], "there is no template for `cobol`: write the adapter from the protocol"),
         (&["verify", "--shard", "5/4"], "it is not I/N"),
         (&["verify", "--clause", "ESC-99"], "matches no clause"),
         (&["verify", "--clause", "ESC1"], "did you mean `ESC-1`?"),

@@ -435,7 +435,8 @@ fn warnings_are_a_line_for_each_cause() -> io::Result<()> {
     let first = "Nothing counts against it. Of what fails, look first at: ";
     assert!(code == 0 && said.contains(first) && !said.contains("FAIL") && !said.contains("Mend first"), "{said}");
     assert!(
-        said.contains(" causes:\n") && said.contains(", which does not count, such as loop/limits/limit-xml\n"),
+        said.contains(" causes:\n")
+            && said.contains("; 6 cases, which does not count, such as loop/limits/one-model-call\n"),
         "{said}"
     );
     for in_full in [&["--all"][..], &["--filter", "loop/limits/limit-xml"], &["--strict"]] {

@@ -35,7 +35,7 @@ pub(super) struct ShareResults {
 }
 
 /// A request that waits for its reply: the place of its case, the case, the step, and what was sent.
-type Asked<'c> = (usize, Rc<Cow<'c, Case>>, usize, Request);
+type SentStep<'c> = (usize, Rc<Cow<'c, Case>>, usize, Request);
 
 /// Whether the results of pipelined requests are final.
 #[derive(PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             let case = Rc::new(case);
             (0..=case.after().len()).map(move |step| (index, Rc::clone(&case), step))
         });
-        let mut waiting: HashMap<i64, Asked<'c>> = HashMap::new();
+        let mut waiting: HashMap<i64, SentStep<'c>> = HashMap::new();
         let mut bytes = 0;
         let mut earlier: HashMap<usize, Earlier> = HashMap::new();
         loop {
