@@ -56,6 +56,12 @@ impl GoldenLog {
     }
 }
 
+/// The covering arrays of the golden corpus.
+pub(super) static COVERED: LazyLock<Option<Covering>> = LazyLock::new(|| {
+    let data = threadspec_golden::files().iter().find(|(path, _)| *path == COVERING);
+    data.and_then(|(_, text)| Covering::read(text).ok())
+});
+
 /// The event logs of the golden corpus.
 pub(super) fn logs() -> impl Iterator<Item = GoldenLog> {
     let of_ops = |path: &str| ["serialize", "messages"].into_iter().any(|op| path.split('/').next() == Some(op));
@@ -68,9 +74,7 @@ pub(super) fn logs() -> impl Iterator<Item = GoldenLog> {
             GoldenLog::read(format!("{folder}-{}", case.name), input)
         })
     };
-    let data = threadspec_golden::files().iter().find(|(path, _)| *path == COVERING);
-    let covering = data.and_then(|(_, text)| Covering::read(text).ok());
-    let of_rows = covering.into_iter().flat_map(move |covering| {
+    let of_rows = COVERED.iter().flat_map(move |covering| {
         let arrays = covering.arrays.iter().filter(|array| of_ops(&array.op));
         let rows = arrays.flat_map(|array| covering.rows(array).step_by(ROWS).map(move |row| (array, row)));
         let log = |(array, row): (&Array, Row<'_>)| {

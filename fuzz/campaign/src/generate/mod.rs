@@ -80,7 +80,7 @@ pub struct Limits {
     pub events: usize,
     /// Pieces of a text.
     pub pieces: usize,
-    /// How often a piece of the class `long` is repeated.
+    /// How often a piece of the class `long` is repeated, at most.
     pub repeats: usize,
     /// Steps of the program that writes a JSON value; hence also its depth.
     pub json: usize,

@@ -1,11 +1,12 @@
 //! Generates texts and names.
 
+use super::golden::COVERED;
 use super::list::pick;
 use super::{AtMost, LIMITS, Rarely};
+use arbitrary::{Arbitrary, Unstructured};
 use std::fmt;
 use std::sync::LazyLock;
 use threadspec::surrogates::repair_surrogates;
-use threadspec_golden::covering::{COVERING, Covering};
 
 /// A kind of text that implementations get wrong in their own way.
 #[derive(Clone, Copy, Debug)]
@@ -108,9 +109,7 @@ pub const CLASSES: [TextClass; 12] = [
 
 /// The texts of the covering arrays, spelled as inside the quotes of a JSON string.
 static SAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let data = threadspec_golden::files().iter().find(|(path, _)| *path == COVERING);
-    let covering = data.and_then(|(_, text)| Covering::read(text).ok());
-    let samples = covering.iter().flat_map(|covering| covering.classes.values()).flat_map(|class| &class.samples);
+    let samples = COVERED.iter().flat_map(|covering| covering.classes.values()).flat_map(|class| &class.samples);
     let inside = |json: String| json.strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
     samples.filter_map(|sample| inside(sample.json()?)).collect()
 });
@@ -122,12 +121,24 @@ pub(super) fn prepare() {
 const LONG: usize = CLASSES.len() - 1;
 
 /// A part of a text: of one of the [`CLASSES`], or any character.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Piece {
     class: u8,
     which: u8,
     other: char,
+    /// How often a text of the class `long` is repeated.
+    #[cfg_attr(feature = "fuzzer", proptest(value = "LIMITS.repeats"))]
+    repeats: usize,
+}
+
+impl<'a> Arbitrary<'a> for Piece {
+    fn arbitrary(bytes: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let (class, which, other): (u8, u8, char) = bytes.arbitrary()?;
+        // Each order of magnitude alike, the least one first: a fuzzer led by coverage is as fast as its inputs are small.
+        let repeats = LIMITS.repeats >> (7 - u32::from(other) % 8);
+        Ok(Self { class, which, other, repeats })
+    }
 }
 
 impl Piece {
@@ -138,7 +149,7 @@ impl Piece {
 
     fn unquoted(self) -> String {
         match usize::from(self.class) % (CLASSES.len() + 3) {
-            LONG => pick(CLASSES[LONG].texts, self.which).repeat(LIMITS.repeats),
+            LONG => pick(CLASSES[LONG].texts, self.which).repeat(self.repeats),
             class if class < LONG => pick(CLASSES[class].texts, self.which).to_owned(),
             // Twice as often as each of the others: what the covering arrays are made of.
             class if class > CLASSES.len() => SAMPLES[usize::from(self.which) % SAMPLES.len()].clone(),
