@@ -97,7 +97,7 @@ fn connections() -> Vec<Seed> {
 
 /// The seeds of a fuzz target; empty for an unknown target.
 ///
-/// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
+/// A target that takes text begins with texts of the golden corpus, one that takes a `GoldenThread` with the
 /// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan), a
 /// [`SessionScenario`](super::SessionScenario) or a [`StreamPlan`](super::StreamPlan) with random bytes, each of which is one.
 pub fn seeds(target: &str) -> Vec<Seed> {
