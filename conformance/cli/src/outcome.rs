@@ -10,7 +10,7 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Hello;
 use threadspec_report::terminal::print;
 use threadspec_report::{
-    Circumstances, Conclusion, Failures, Repeat, ReportFormat, RunRecord, Screen, Summary, Target, unsupported,
+    Circumstances, Conclusion, Repeat, ReportFormat, RunFailures, RunRecord, Screen, Summary, Target, unsupported,
 };
 use threadspec_runner::{Exit, Run, RunOptions, interrupt};
 
@@ -158,7 +158,7 @@ impl Reporting {
             Exit::Ok
         };
         let screen = screen();
-        let failures = Failures::of(run, corpus, strict, repeat);
+        let failures = RunFailures::of(run, corpus, strict, repeat);
         let conclusion = Conclusion::of(code);
         let totals = |code| {
             let text = summary.text(run, conclusion, code);

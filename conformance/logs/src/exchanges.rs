@@ -4,7 +4,7 @@ use super::answered::{AnsweredRequest, AnsweredRequests};
 use super::bodies::{self, in_path};
 use super::conversation::{ConversationCalls, calls_of, changed, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
-use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, Verdict};
+use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, ServerVerdict};
 use super::judged::{self, JudgedHistory};
 use super::rules::{family, finding, of_breach};
 use super::verdict;
@@ -183,7 +183,7 @@ impl Exchanges {
         if api == Api::Anthropic && is_sent {
             self.follow_thinking(&lineage, &place, &body, thinking, &mut found);
         }
-        if matches!(verdict, Verdict::Refused { .. } | Verdict::Unjudged(_)) {
+        if matches!(verdict, ServerVerdict::Refused { .. } | ServerVerdict::Unjudged(_)) {
             output.summary.judge("refusal", 1);
         }
         // A later request must have what the answer thought.
@@ -212,7 +212,7 @@ impl Exchanges {
         record: &Place,
         output: &mut FindingOutput<'_>,
     ) -> bool {
-        if matches!(exchange.verdict(), Verdict::Refused { .. } | Verdict::Unjudged(_)) {
+        if matches!(exchange.verdict(), ServerVerdict::Refused { .. } | ServerVerdict::Unjudged(_)) {
             return false;
         }
         let LoggedExchange { said, is_sent, answer, model, path, key, headers, .. } = exchange;

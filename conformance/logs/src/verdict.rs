@@ -2,7 +2,7 @@
 
 use super::bodies;
 use super::finding::{Finding, Level, Place};
-use super::forms::{LoggedTurn, Verdict};
+use super::forms::{LoggedTurn, ServerVerdict};
 use super::rules::{family, finding};
 use threadspec_golden::provider_rules;
 use threadspec_judge::text::cut;
@@ -13,23 +13,23 @@ const PAIRS: [&str; 4] = ["answered", "orphan", "once", "result-together"];
 /// The findings on a request, with what the server said of it. `turns` gives its messages in the neutral form.
 pub(super) fn outranked(
     found: Vec<Finding>,
-    (verdict, is_of_others): (&Verdict, bool),
+    (verdict, is_of_others): (&ServerVerdict, bool),
     place: &Place,
     turns: impl FnOnce() -> Vec<LoggedTurn>,
 ) -> Vec<Finding> {
     let mut found = found;
-    if !matches!(verdict, Verdict::Unknown | Verdict::Unsaid) {
+    if !matches!(verdict, ServerVerdict::Unknown | ServerVerdict::Unsaid) {
         // A recorder may keep a choice of the headers. Without the one of the version, a server speaks of nothing else.
-        let words = if let Verdict::Refused { words, .. } = verdict { words } else { "" };
+        let words = if let ServerVerdict::Refused { words, .. } = verdict { words } else { "" };
         found.retain(|one| family(one.rule) != "version" || speaks_of(words, one.rule));
     }
     match verdict {
-        Verdict::Accepted(status) => accepted(found, *status, place, turns),
-        Verdict::Refused { status, words } => refused(found, *status, words, place),
-        Verdict::Unknown | Verdict::Unsaid | Verdict::Unjudged(_) if is_of_others => {
+        ServerVerdict::Accepted(status) => accepted(found, *status, place, turns),
+        ServerVerdict::Refused { status, words } => refused(found, *status, words, place),
+        ServerVerdict::Unknown | ServerVerdict::Unsaid | ServerVerdict::Unjudged(_) if is_of_others => {
             found.into_iter().map(as_warning).collect()
         }
-        Verdict::Unknown | Verdict::Unsaid | Verdict::Unjudged(_) => found,
+        ServerVerdict::Unknown | ServerVerdict::Unsaid | ServerVerdict::Unjudged(_) => found,
     }
 }
 

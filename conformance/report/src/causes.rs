@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::Chars;
-use threadspec_judge::compare::{Fault, FaultKey, FaultKind};
+use threadspec_judge::compare::{FaultKey, FaultKind, OutputFault};
 use threadspec_judge::corpus::{Mismatch, Severity};
 use threadspec_judge::protocol::Op;
 use threadspec_judge::text::{beginning, visible};
@@ -63,7 +63,7 @@ pub struct Symptoms<'a> {
     /// The clause that it is charged to.
     pub charged: &'a str,
     /// What is wrong where, as far as the judge found it.
-    pub faults: &'a [Fault],
+    pub faults: &'a [OutputFault],
     /// What happened, in words.
     pub note: &'a str,
     /// Where the output differs from the expected one.
@@ -83,7 +83,7 @@ pub struct Symptoms<'a> {
 /// What failures of one cause share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sign<'a> {
-    Fault(FaultKey<'a>),
+    OutputFault(FaultKey<'a>),
     Words(String),
 }
 
@@ -122,7 +122,7 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
 fn of_faults<'a>(signs: &[BTreeSet<Sign<'a>>]) -> Vec<(Sign<'a>, Vec<usize>)> {
     let mut members: BTreeMap<&Sign<'a>, Vec<usize>> = BTreeMap::new();
     for (index, signs) in signs.iter().enumerate() {
-        for sign in signs.iter().filter(|sign| matches!(sign, Sign::Fault(_))) {
+        for sign in signs.iter().filter(|sign| matches!(sign, Sign::OutputFault(_))) {
             members.entry(sign).or_default().push(index);
         }
     }
@@ -154,11 +154,11 @@ fn sort(members: &mut [usize], failures: &[Symptoms<'_>], signs: &[BTreeSet<Sign
 /// A cause with its title, which is that of the clearest failure.
 fn cause(sign: &Sign<'_>, members: Vec<usize>, failures: &[Symptoms<'_>]) -> Cause {
     let clearest = &failures[members[0]];
-    let fault = clearest.faults.iter().find(|fault| matches!(sign, Sign::Fault(key) if fault.key() == *key));
+    let fault = clearest.faults.iter().find(|fault| matches!(sign, Sign::OutputFault(key) if fault.key() == *key));
     let (title, clause) = match (sign, fault) {
         (Sign::Words(words), _) => (words.clone(), clearest.charged.to_owned()),
         (_, Some(fault)) => (fault.title(), fault.clause.to_string()),
-        (Sign::Fault((clause, place, _)), None) => ((*place).to_owned(), (*clause).to_owned()),
+        (Sign::OutputFault((clause, place, _)), None) => ((*place).to_owned(), (*clause).to_owned()),
     };
     // What all of them are about says more than the place, as in cases about state.
     let shared = members.iter().all(|&index| failures[index].charged == clearest.charged);
@@ -259,12 +259,12 @@ fn signs<'a>(&Symptoms { verdict, charged, faults, note, mismatches, .. }: &Symp
     // A known failure has the cause of those that are not known.
     let (verdict, note) = words::as_found(verdict, note);
     if matches!(verdict, Verdict::Fail | Verdict::Rejected) && !faults.is_empty() {
-        return faults.iter().map(|fault| Sign::Fault(fault.key())).collect();
+        return faults.iter().map(|fault| Sign::OutputFault(fault.key())).collect();
     }
     let name = if verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
     if let Some(mismatch) = mismatches.first() {
         // A run file of an earlier version names no faults.
-        let title = Fault::of_mismatch(charged.to_owned(), mismatch).title();
+        let title = OutputFault::of_mismatch(charged.to_owned(), mismatch).title();
         return BTreeSet::from([Sign::Words(format!("{name}{title}"))]);
     }
     let mut found = messages(verdict, charged, note);
@@ -382,7 +382,7 @@ mod tests {
     use threadspec_judge::corpus::Sides;
 
     /// A failure with what it is charged to in front of its note, and these faults.
-    fn failure<'a>(verdict: Verdict, note: &'a str, faults: &'a [Fault]) -> Symptoms<'a> {
+    fn failure<'a>(verdict: Verdict, note: &'a str, faults: &'a [OutputFault]) -> Symptoms<'a> {
         Symptoms {
             verdict,
             op: Op::Serialize,
@@ -404,8 +404,8 @@ mod tests {
         causes(failures).into_iter().map(|cause| (cause.sign, cause.members)).collect()
     }
 
-    fn fault(clause: &'static str, place: &str, kind: FaultKind) -> Fault {
-        Fault { clause: clause.into(), place: place.to_owned(), kind, shown: None }
+    fn fault(clause: &'static str, place: &str, kind: FaultKind) -> OutputFault {
+        OutputFault { clause: clause.into(), place: place.to_owned(), kind, shown: None }
     }
 
     fn noted(notes: &[(Verdict, &str)]) -> Vec<(String, Vec<usize>)> {
@@ -417,9 +417,9 @@ mod tests {
         let name = || fault("ATT-NAME", "attribute `name`", FaultKind::Missing);
         let shown = |what: &str| {
             let sides = ["{\"a\":1}".to_owned(), what.to_owned()];
-            Fault { shown: Some(sides), ..fault("EVT-CALL", "the text", FaultKind::Foreign) }
+            OutputFault { shown: Some(sides), ..fault("EVT-CALL", "the text", FaultKind::Foreign) }
         };
-        let other_place = Fault { clause: "STR-1".into(), place: "a result".into(), ..shown("None") };
+        let other_place = OutputFault { clause: "STR-1".into(), place: "a result".into(), ..shown("None") };
         let [one, two, three] = [[name(), shown("{'a': 1}")], [name(), other_place], [shown("{'b': 2}"), name()]];
         let quotes = [fault("ESC-1", "quotes", FaultKind::Unescaped)];
         let in_attribute = [fault("ATT-ESCAPED", "quotes", FaultKind::Unescaped)];
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn what_follows_from_other_faults_is_no_cause() {
         let place = |number: usize| fault("DOC-2", &format!("place {number}"), FaultKind::Other);
-        let many: Vec<Fault> = (0..9).map(place).collect();
+        let many: Vec<OutputFault> = (0..9).map(place).collect();
         let found = grouped(&[failure(Verdict::Fail, "", &many), failure(Verdict::Fail, "", &many[..1])]);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].1, [1, 0]);
@@ -579,7 +579,8 @@ mod tests {
 
     #[test]
     fn every_failure_has_a_cause() {
-        let places: Vec<Fault> = (0..8).map(|n| fault("DOC-2", &format!("place {n}"), FaultKind::Other)).collect();
+        let places: Vec<OutputFault> =
+            (0..8).map(|n| fault("DOC-2", &format!("place {n}"), FaultKind::Other)).collect();
         let failures: Vec<_> = (0..40_usize).map(|n| failure(Verdict::Fail, "", &places[..=n % 8])).collect();
         let mut members: Vec<usize> = grouped(&failures).into_iter().flat_map(|(_, members)| members).collect();
         members.sort_unstable();

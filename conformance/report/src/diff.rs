@@ -30,14 +30,14 @@ pub enum DiffPiece {
 
 /// How much is shown of two texts.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
+struct DiffExtent {
     /// Longer differences are cut.
     longest: usize,
     /// More differences are counted.
     differences: usize,
 }
 
-const WIDEST: Extent = Extent { longest: LONGEST, differences: DIFFERENCES };
+const WIDEST: DiffExtent = DiffExtent { longest: LONGEST, differences: DIFFERENCES };
 
 /// The expected and the actual text, one line each, every character visible, their differences in `⟦…⟧`.
 pub fn texts(expected: &str, actual: &str) -> [String; 2] {
@@ -46,7 +46,7 @@ pub fn texts(expected: &str, actual: &str) -> [String; 2] {
 
 /// The same within so many characters a side: around all differences, around the first ones, or around the first alone.
 pub fn texts_within(expected: &str, actual: &str, room: usize) -> [String; 2] {
-    let extent = |(differences, longest)| Extent { longest, differences };
+    let extent = |(differences, longest)| DiffExtent { longest, differences };
     let extents = [(DIFFERENCES, LONGEST), (3, 120), (2, 60), (1, 120), (1, 60), (1, 30), (1, 10)].map(extent);
     let shown = extents.map(|extent| styled_sides(pieces_within(expected, actual, extent)));
     let fits = |sides: &[String; 2]| sides.iter().all(|side| strip_str(side).to_string().chars().count() <= room);
@@ -71,7 +71,7 @@ pub fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
     pieces_within(expected, actual, WIDEST)
 }
 
-fn pieces_within(expected: &str, actual: &str, extent: Extent) -> [Vec<DiffPiece>; 2] {
+fn pieces_within(expected: &str, actual: &str, extent: DiffExtent) -> [Vec<DiffPiece>; 2] {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let mut sides = [Vec::new(), Vec::new()];
     let operations = operations(&old, &new);

@@ -27,7 +27,7 @@ const SENTENCE: usize = 5;
 const LEGEND: &str = "⟦…⟧ is what differs; ⏎, ␛ and ⟨U+200B⟩ stand for characters without a shape.";
 
 /// The failures of a run, by cause.
-pub struct Failures<'a> {
+pub struct RunFailures<'a> {
     failed: Vec<&'a CaseResult<'a>>,
     causes: Vec<Cause>,
     sentence: Option<String>,
@@ -36,7 +36,7 @@ pub struct Failures<'a> {
     repeat: Repeat<'a>,
 }
 
-impl<'a> Failures<'a> {
+impl<'a> RunFailures<'a> {
     /// Groups the failures of a run that are not known.
     pub fn of(run: &'a Run<'a>, corpus: &'a Corpus, strict: bool, repeat: Repeat<'a>) -> Self {
         let mut failed: Vec<_> = run.results.iter().filter(|result| result.judgement.verdict.is_news()).collect();

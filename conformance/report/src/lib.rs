@@ -53,7 +53,7 @@ pub use conclusion::Conclusion;
 pub use conversation::{ConversationLine, LineKind};
 pub use error::Error;
 pub use failure::Failure;
-pub use failures::{Failures, unsupported};
+pub use failures::{RunFailures, unsupported};
 pub use judged::{Judged, reasons};
 pub use merge::merge;
 pub use output::{ReportFormat, Target};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
-use threadspec_judge::compare::Fault;
+use threadspec_judge::compare::OutputFault;
 use threadspec_judge::corpus::{Case, Corpus, Level, Severity};
 use threadspec_judge::json;
 use threadspec_judge::protocol::{Features, Hello, JudgeProfile, Op};
@@ -162,7 +162,7 @@ pub struct CaseRecord {
     pub documented: bool,
     /// What is wrong where, whatever the values are; run files of earlier versions do not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<OutputFault>,
     /// What happened, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,

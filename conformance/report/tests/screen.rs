@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use threadspec_judge::corpus::{Case, embedded};
 use threadspec_judge::protocol::{JudgeProfile, RejectKind, Reply};
 use threadspec_judge::verdict::{Outcome, Terms, judge};
-use threadspec_report::{Failures, Screen};
+use threadspec_report::{RunFailures, Screen};
 use threadspec_runner::{CaseResult, Run};
 
 /// One of so many cases is judged.
@@ -17,8 +17,8 @@ fn run(profile: JudgeProfile, outcome: &dyn Fn(&Case) -> Outcome) -> Run<'static
     Run { results: cases.step_by(SAMPLE).map(result).collect(), ..Run::default() }
 }
 
-fn failures<'a>(run: &'a Run<'a>, repeat: &'a dyn Fn(&CaseResult<'_>) -> String) -> Failures<'a> {
-    Failures::of(run, embedded().0, false, repeat)
+fn failures<'a>(run: &'a Run<'a>, repeat: &'a dyn Fn(&CaseResult<'_>) -> String) -> RunFailures<'a> {
+    RunFailures::of(run, embedded().0, false, repeat)
 }
 
 fn plain(text: &str) -> String {

@@ -26,7 +26,7 @@ const BEFORE: usize = 6;
 
 /// What is wrong at one place of a reply. Two faults with the same [`key`](Self::key) have one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct OutputFault {
     /// The clause that it breaks.
     pub clause: Cow<'static, str>,
     /// Where, in words that fit before a verb, without positions in lists.
@@ -74,7 +74,7 @@ pub enum FaultKind {
 /// What tells causes apart: the clause, if it does, the place, and what is wrong there.
 pub type FaultKey<'a> = (&'a str, &'a str, &'a FaultKind);
 
-impl Fault {
+impl OutputFault {
     pub(super) fn new(clause: impl Into<Cow<'static, str>>, place: impl Into<String>, kind: FaultKind) -> Self {
         Self { clause: clause.into(), place: place.into(), kind, shown: None }
     }
@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn titles_say_where_and_what() {
-        let fault = |path: &str, sides| Fault::of_mismatch(clause::MSG_CALL, &Mismatch { path: path.into(), sides });
+        let fault =
+            |path: &str, sides| OutputFault::of_mismatch(clause::MSG_CALL, &Mismatch { path: path.into(), sides });
         let values = |expected: serde_json::Value, actual: serde_json::Value| Sides::Values {
             expected: Side::of(&expected),
             actual: Side::of(&actual),

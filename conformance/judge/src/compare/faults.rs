@@ -3,7 +3,7 @@
 use super::document::{
     Spelled, attribute_clause, body_clause, elements, is_reordered, misshapen, name_clause, row, split_prefix,
 };
-use super::fault::{AMPERSAND, ATTRIBUTES, BRACKETS, EVENTS, Fault, FaultKind, PREFIX, QUOTES, is_foreign};
+use super::fault::{AMPERSAND, ATTRIBUTES, BRACKETS, EVENTS, FaultKind, OutputFault, PREFIX, QUOTES, is_foreign};
 use super::texts::Texts;
 use super::{Compared, compare, messages, settled};
 use crate::protocol::{ChatMessage, Op, Output, Part, RejectKind, Reply, Request, Speaker};
@@ -16,7 +16,7 @@ use threadspec_golden::clause;
 const LONGEST_NAME: usize = 40;
 
 /// What is wrong with a reply, as far as the reference tells, each cause once. Empty where nothing is, or where only words say it.
-pub fn faults(request: &Request, actual: &Reply) -> Vec<Fault> {
+pub fn faults(request: &Request, actual: &Reply) -> Vec<OutputFault> {
     let (expected, difference) = compare(request, actual);
     let Some(difference) = difference else { return Vec::new() };
     let found = match (&expected, actual) {
@@ -27,15 +27,15 @@ pub fn faults(request: &Request, actual: &Reply) -> Vec<Fault> {
         }
         (Reply::Ok(_), Reply::Reject { kind, .. }) => {
             let what = if *kind == RejectKind::InvalidEvent { "event" } else { "input" };
-            vec![Fault::new(difference.clause, what, FaultKind::Refused)]
+            vec![OutputFault::new(difference.clause, what, FaultKind::Refused)]
         }
         (Reply::Reject { kind, .. }, _) => {
             let what = if *kind == RejectKind::InvalidEvent { "a wrong event" } else { "a wrong input" };
-            vec![Fault::new(difference.clause, what, FaultKind::Accepted)]
+            vec![OutputFault::new(difference.clause, what, FaultKind::Accepted)]
         }
         _ => Vec::new(),
     };
-    let mut found = if found.is_empty() { Fault::of(&difference).into_iter().collect() } else { found };
+    let mut found = if found.is_empty() { OutputFault::of(&difference).into_iter().collect() } else { found };
     let mut seen = HashSet::new();
     found.retain(|fault| {
         let (clause, place, kind) = fault.key();
@@ -44,7 +44,7 @@ pub fn faults(request: &Request, actual: &Reply) -> Vec<Fault> {
     found
 }
 
-fn of_outputs(Compared { request, input, events, expected, actual, texts }: &Compared<'_>) -> Vec<Fault> {
+fn of_outputs(Compared { request, input, events, expected, actual, texts }: &Compared<'_>) -> Vec<OutputFault> {
     match (expected, actual) {
         (Output::Text(expected), Output::Text(actual)) if request.op == Op::Escape => {
             let original = input.text.text().unwrap_or_default();
@@ -73,12 +73,12 @@ fn of_messages(
     expected: &[Part<ChatMessage>],
     actual: &[Part<ChatMessage>],
     texts: &Texts,
-) -> Vec<Fault> {
+) -> Vec<OutputFault> {
     let is_document = |message: &Part<ChatMessage>| {
         message.proper().and_then(|message| message.content.text()).is_some_and(|text| text.contains("<thread>"))
     };
     if context.xml && !actual.iter().any(is_document) {
-        return vec![Fault::new(clause::CTX_XML, "the document of XML mode", FaultKind::Missing)];
+        return vec![OutputFault::new(clause::CTX_XML, "the document of XML mode", FaultKind::Missing)];
     }
     if expected.len() != actual.len() || messages::is_reordered(expected, actual) {
         return Vec::new();
@@ -92,19 +92,25 @@ fn of_messages(
         if let (Some(expected), Some(actual)) = (document(&expected[index]), document(&actual[index])) {
             found.extend(of_document(context.events, None, &expected, &actual, texts));
         } else if let Some(difference) = messages::message(context, expected, actual, index, texts) {
-            found.extend(Fault::of(&difference));
+            found.extend(OutputFault::of(&difference));
         }
     }
     found
 }
 
 /// The faults of a document and the response prefix behind it.
-fn of_document(events: &[Event], prefix: Option<&str>, expected: &str, actual: &str, texts: &Texts) -> Vec<Fault> {
+fn of_document(
+    events: &[Event],
+    prefix: Option<&str>,
+    expected: &str,
+    actual: &str,
+    texts: &Texts,
+) -> Vec<OutputFault> {
     let (document, behind) = split_prefix(prefix, actual, texts);
     let end = expected.find("</thread>").map_or(expected.len(), |at| at + "</thread>".len());
     let mut found = Vec::new();
     if behind.is_none() {
-        found.push(Fault::new(clause::DOC_6, PREFIX, FaultKind::Missing));
+        found.push(OutputFault::new(clause::DOC_6, PREFIX, FaultKind::Missing));
     }
     let expected = &expected[..end];
     if expected == document {
@@ -112,13 +118,13 @@ fn of_document(events: &[Event], prefix: Option<&str>, expected: &str, actual: &
     }
     match (elements(expected), elements(document)) {
         (Some(expected), Some(actual)) if expected.len() == actual.len() && is_reordered(&expected, &actual) => {
-            found.push(Fault::new(clause::DOC_2, EVENTS, FaultKind::Reordered));
+            found.push(OutputFault::new(clause::DOC_2, EVENTS, FaultKind::Reordered));
         }
         (Some(expected), Some(actual)) if actual.len() < expected.len() => {
-            found.push(Fault::new(clause::DOC_2, "an event", FaultKind::Missing));
+            found.push(OutputFault::new(clause::DOC_2, "an event", FaultKind::Missing));
         }
         (Some(expected), Some(actual)) if actual.len() > expected.len() => {
-            found.push(Fault::new(clause::DOC_5, "an event", FaultKind::Unexpected));
+            found.push(OutputFault::new(clause::DOC_5, "an event", FaultKind::Unexpected));
         }
         (Some(expected), Some(actual)) => {
             for (id, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
@@ -131,12 +137,12 @@ fn of_document(events: &[Event], prefix: Option<&str>, expected: &str, actual: &
 }
 
 /// The fault of a document that has another form.
-fn of_form(events: &[Event], expected: &str, actual: &str) -> Fault {
+fn of_form(events: &[Event], expected: &str, actual: &str) -> OutputFault {
     let clause = misshapen(events, expected, actual);
     match clause {
-        clause::ATT_ESCAPED => Fault::new(clause, QUOTES, FaultKind::Unescaped),
-        clause::ESC_1 => Fault::new(clause, BRACKETS, FaultKind::Unescaped),
-        _ => Fault::between(clause, "the form of the document", FaultKind::Other, [expected, actual]),
+        clause::ATT_ESCAPED => OutputFault::new(clause, QUOTES, FaultKind::Unescaped),
+        clause::ESC_1 => OutputFault::new(clause, BRACKETS, FaultKind::Unescaped),
+        _ => OutputFault::between(clause, "the form of the document", FaultKind::Other, [expected, actual]),
     }
 }
 
@@ -146,20 +152,20 @@ fn of_element<'a>(
     expected: &Spelled<'a>,
     actual: &Spelled<'a>,
     texts: &Texts,
-) -> Vec<Fault> {
+) -> Vec<OutputFault> {
     let Some(event) = events.get(id) else { return Vec::new() };
     let mut found = Vec::new();
     let has = |element: &Spelled<'a>, name: &str| element.attributes.iter().any(|(own, _)| *own == name);
     let attribute = |name: &str| format!("attribute `{}`", visible(cut(name, LONGEST_NAME).0));
     let missing = expected.attributes.iter().filter(|(name, _)| !has(actual, name));
     found.extend(
-        missing.map(|(name, _)| Fault::new(attribute_clause(name, event), attribute(name), FaultKind::Missing)),
+        missing.map(|(name, _)| OutputFault::new(attribute_clause(name, event), attribute(name), FaultKind::Missing)),
     );
     let added = actual.attributes.iter().filter(|(name, _)| !has(expected, name));
-    found.extend(added.map(|(name, _)| Fault::new(row(event), attribute(name), FaultKind::Unexpected)));
+    found.extend(added.map(|(name, _)| OutputFault::new(row(event), attribute(name), FaultKind::Unexpected)));
     let names = |element: &Spelled<'a>| element.attributes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     if found.is_empty() && names(expected) != names(actual) {
-        found.push(Fault::new(clause::ATT_ORDER, ATTRIBUTES, FaultKind::Reordered));
+        found.push(OutputFault::new(clause::ATT_ORDER, ATTRIBUTES, FaultKind::Reordered));
     }
     for (name, value) in &expected.attributes {
         let Some((_, other)) = actual.attributes.iter().find(|(own, other)| own == name && other != value) else {
@@ -168,7 +174,7 @@ fn of_element<'a>(
         if *name != "name" {
             let (value, other) = (unescaped(value), unescaped(other));
             let kind = if is_foreign(&[&value], &other) { FaultKind::Foreign } else { FaultKind::Other };
-            found.push(Fault::between(attribute_clause(name, event), attribute(name), kind, [&value, &other]));
+            found.push(OutputFault::between(attribute_clause(name, event), attribute(name), kind, [&value, &other]));
         } else if let Some(clause) = name_clause(events, id, value, other, texts) {
             let place = |_| attribute(name);
             let again = |text: &str| name_clause(events, id, value, text, texts);
@@ -196,21 +202,22 @@ fn of_escaped(
     place: &dyn Fn(&'static str) -> String,
     again: &dyn Fn(&str) -> Option<&'static str>,
     values: &[String],
-) -> Vec<Fault> {
+) -> Vec<OutputFault> {
     let raw = unescaped_in(actual);
     let is_raw = !raw.is_empty();
-    let mut found: Vec<Fault> = raw.into_iter().map(|what| Fault::new(escaping, what, FaultKind::Unescaped)).collect();
+    let mut found: Vec<OutputFault> =
+        raw.into_iter().map(|what| OutputFault::new(escaping, what, FaultKind::Unescaped)).collect();
     let (original, read) = (unescaped(expected), unescaped(actual));
     if read == original {
         if !is_raw && matches!(clause, clause::ESC_1 | clause::ATT_ESCAPED) {
-            found.push(Fault::between(clause, QUOTES, FaultKind::Respelled, [expected, actual]));
+            found.push(OutputFault::between(clause, QUOTES, FaultKind::Respelled, [expected, actual]));
         } else if !is_raw {
-            found.push(Fault::between(clause, place(clause), FaultKind::Other, [expected, actual]));
+            found.push(OutputFault::between(clause, place(clause), FaultKind::Other, [expected, actual]));
         }
         return found;
     }
     if unescaped(&read) == original {
-        found.push(Fault::new(clause, "the text", FaultKind::EscapedTwice));
+        found.push(OutputFault::new(clause, "the text", FaultKind::EscapedTwice));
         return found;
     }
     // Escaped as it should be, the text may still be another one.
@@ -225,13 +232,13 @@ fn of_escaped(
     let candidates: Vec<&str> = [&*original].into_iter().chain(values.iter().map(String::as_str)).collect();
     if clause == clause::ESC_FORBIDDEN && texts.profile == Profile::Literal {
         // Which character stands for it is left open.
-        found.push(Fault::new(clause, "a character that XML forbids", FaultKind::Unexpected));
+        found.push(OutputFault::new(clause, "a character that XML forbids", FaultKind::Unexpected));
     } else if clause == clause::ESC_2 {
-        found.push(Fault::new(clause, "text that looks escaped", FaultKind::Unescaped));
+        found.push(OutputFault::new(clause, "text that looks escaped", FaultKind::Unescaped));
     } else if is_foreign(&candidates, &read) {
-        found.push(Fault::between(clause, place(clause), FaultKind::Foreign, [&original, &read]));
+        found.push(OutputFault::between(clause, place(clause), FaultKind::Foreign, [&original, &read]));
     } else {
-        found.push(Fault::between(clause, place(clause), FaultKind::Other, [&original, &read]));
+        found.push(OutputFault::between(clause, place(clause), FaultKind::Other, [&original, &read]));
     }
     found
 }
@@ -407,7 +414,8 @@ mod tests {
     fn a_refusal_and_its_absence_are_faults() {
         let request = |input: &str| Request::new(0, Op::Escape, JudgeProfile::Literal, input.to_owned());
         let refusal = Reply::Reject { kind: RejectKind::InvalidInput, message: "no".into() };
-        let title = |input, reply: &Reply| faults(&request(input), reply).iter().map(Fault::title).collect::<Vec<_>>();
+        let title =
+            |input, reply: &Reply| faults(&request(input), reply).iter().map(OutputFault::title).collect::<Vec<_>>();
         assert_eq!(title(r#"{"text":"a"}"#, &refusal), ["a valid input is refused"]);
         assert_eq!(title(r#"{"text":5}"#, &Reply::Ok("5".into())), ["a wrong input is not refused as it should be"]);
         assert_eq!(title(r#"{"text":5}"#, &refusal), [""; 0]);

@@ -23,7 +23,7 @@ mod messages;
 mod spelling;
 mod texts;
 
-pub use fault::{Fault, FaultKey, FaultKind};
+pub use fault::{FaultKey, FaultKind, OutputFault};
 pub use faults::faults;
 
 use crate::corpus::mismatch::{Mismatch, Side, Sides};

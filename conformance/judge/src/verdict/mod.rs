@@ -10,7 +10,7 @@ pub use earlier::Earlier;
 pub use outcome::{Outcome, Unready};
 
 use crate::Error;
-use crate::compare::{Fault, faults};
+use crate::compare::{OutputFault, faults};
 use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle, Severity};
@@ -102,7 +102,7 @@ pub struct Judgement {
     /// apart from those of the case.
     pub broken: Vec<&'static str>,
     /// What is wrong where, whatever the values are, as far as a comparison with the reference tells: what causes are told apart by.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<OutputFault>,
     /// What happened, in words; empty where the mismatches say it all.
     pub note: String,
     /// Where the output differs from the expected one (from the closest, if several are accepted).
@@ -219,17 +219,17 @@ fn as_sent(mut judgement: Judgement, case: &Case, reply: &Reply) -> Judgement {
 }
 
 /// A judgement with the faults of the reply. A row of a covering array is about everything that it has, so it is charged by what differs.
-fn with_faults(judgement: Judgement, case: &Case, mut faults: Vec<Fault>) -> Judgement {
+fn with_faults(judgement: Judgement, case: &Case, mut faults: Vec<OutputFault>) -> Judgement {
     if let (true, Some(mismatch)) = (faults.is_empty(), judgement.mismatches.first()) {
         let own = case.clauses.first().cloned().unwrap_or_default();
-        let found = Fault::of_mismatch(own, mismatch);
+        let found = OutputFault::of_mismatch(own, mismatch);
         faults.push(if judgement.verdict == Verdict::Rejected {
-            Fault { place: "a part of the message of a refusal".to_owned(), ..found }
+            OutputFault { place: "a part of the message of a refusal".to_owned(), ..found }
         } else {
             found
         });
     }
-    let clause = |fault: &Fault| match fault.clause {
+    let clause = |fault: &OutputFault| match fault.clause {
         Cow::Borrowed(clause) => Some(clause),
         Cow::Owned(_) => None,
     };

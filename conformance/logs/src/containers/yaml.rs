@@ -70,7 +70,7 @@ fn name_length(text: &[u8]) -> Option<usize> {
 }
 
 /// What is being read: a list, or an object with the name of its next member.
-enum Open {
+enum OpenNode {
     List(Vec<Value>),
     Object(Map<String, Value>, Option<String>),
 }
@@ -83,7 +83,7 @@ enum Open {
 pub(in super::super) fn values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (String, usize)> {
     let mut parser = Parser::new_from_str(text);
     // What is open, each with its anchor and its line.
-    let mut open: Vec<(Open, usize, usize)> = Vec::new();
+    let mut open: Vec<(OpenNode, usize, usize)> = Vec::new();
     let (mut anchors, mut repeated) = (HashMap::<usize, Value>::new(), 0);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| (error.info().to_owned(), error.marker().line()))?;
@@ -99,16 +99,16 @@ pub(in super::super) fn values(text: &str, each: &mut dyn FnMut(Value, usize)) -
                 (value, 0, line)
             }
             Event::SequenceStart(anchor, _) => {
-                open.push((Open::List(Vec::new()), anchor, line));
+                open.push((OpenNode::List(Vec::new()), anchor, line));
                 continue;
             }
             Event::MappingStart(anchor, _) => {
-                open.push((Open::Object(Map::new(), None), anchor, line));
+                open.push((OpenNode::Object(Map::new(), None), anchor, line));
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some((Open::List(elements), anchor, line)) => (Value::Array(elements), anchor, line),
-                Some((Open::Object(members, _), anchor, line)) => (Value::Object(members), anchor, line),
+                Some((OpenNode::List(elements), anchor, line)) => (Value::Array(elements), anchor, line),
+                Some((OpenNode::Object(members, _), anchor, line)) => (Value::Object(members), anchor, line),
                 None => continue,
             },
             _ => continue,
@@ -122,9 +122,11 @@ pub(in super::super) fn values(text: &str, each: &mut dyn FnMut(Value, usize)) -
         match open.as_mut_slice() {
             [] if value.is_object() && LISTS.iter().any(|name| value[*name].is_array()) => {}
             [] => each(value, line),
-            [(Open::Object(_, Some(name)), ..), (Open::List(_), ..)] if LISTS.contains(&&**name) => each(value, line),
-            [.., (Open::List(elements), ..)] => elements.push(value),
-            [.., (Open::Object(members, name), ..)] => match name.take() {
+            [(OpenNode::Object(_, Some(name)), ..), (OpenNode::List(_), ..)] if LISTS.contains(&&**name) => {
+                each(value, line);
+            }
+            [.., (OpenNode::List(elements), ..)] => elements.push(value),
+            [.., (OpenNode::Object(members, name), ..)] => match name.take() {
                 Some(name) => _ = members.insert(name, value),
                 None => *name = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
             },

@@ -1,7 +1,7 @@
 //! Requests and their answers as recorders of HTTP keep them: browsers, proxies, and cassettes of tests.
 
 use super::message::{any, list, unquoted, word};
-use super::said::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, RecordPiece, SaidToModel, Verdict};
+use super::said::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, RecordPiece, SaidToModel, ServerVerdict};
 use crate::containers::base64;
 use crate::input;
 use serde_json::Value;
@@ -13,33 +13,33 @@ use threadspec::oracle::Api;
 #[derive(Default)]
 pub(super) struct ServerAnswer {
     pub(super) answer: Option<LoggedAnswer>,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: ServerVerdict,
 }
 
 impl ServerAnswer {
     fn of(status: Option<u64>, body: &Value) -> Self {
         let verdict = verdict_of(status, body);
-        let answer = if matches!(verdict, Verdict::Refused { .. }) { None } else { said::answer(body) };
+        let answer = if matches!(verdict, ServerVerdict::Refused { .. }) { None } else { said::answer(body) };
         Self { answer, verdict }
     }
 }
 
 /// What a status and the body of an answer say of the request.
-pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> Verdict {
+pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> ServerVerdict {
     let status = status.and_then(|status| u16::try_from(status).ok());
     match status {
-        Some(200..300) if error_in(body).is_none() => Verdict::Accepted(status),
+        Some(200..300) if error_in(body).is_none() => ServerVerdict::Accepted(status),
         // Nothing of the contents was looked at.
-        Some(status @ (401 | 403 | 404 | 408 | 409 | 429 | 500..)) => Verdict::Unjudged(status),
+        Some(status @ (401 | 403 | 404 | 408 | 409 | 429 | 500..)) => ServerVerdict::Unjudged(status),
         Some(status @ 400..500) => {
             // What is no error and no plain text says nothing.
             let is_plain = |text: &&str| !text.starts_with(['{', '[', '<']) && !text.starts_with("data:");
             let text = || body.as_str().map(str::trim).filter(is_plain).unwrap_or_default().to_owned();
             let words = error_in(body).unwrap_or_else(text);
             let is_account = ACCOUNT.iter().any(|words_of| words.contains(words_of));
-            if is_account { Verdict::Unjudged(status) } else { Verdict::Refused { status, words } }
+            if is_account { ServerVerdict::Unjudged(status) } else { ServerVerdict::Refused { status, words } }
         }
-        _ => Verdict::Unknown,
+        _ => ServerVerdict::Unknown,
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
     let is_answered = attempt.get("status").is_some_and(|status| status == 200);
     let answer = if is_answered { said::answer(&Value::String(came)) } else { None };
     // What the provider says is a part in a play, and no verdict.
-    Some(exchange((url, None), &body, ServerAnswer { answer, verdict: Verdict::Unsaid }, "attempt.body"))
+    Some(exchange((url, None), &body, ServerAnswer { answer, verdict: ServerVerdict::Unsaid }, "attempt.body"))
 }
 
 /// An exchange of a cassette of vcrpy, go-vcr or Ruby's vcr.

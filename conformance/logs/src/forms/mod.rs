@@ -14,8 +14,8 @@ mod traces;
 
 pub(super) use programs::opencode_message;
 pub(super) use said::{
-    LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, Verdict, answer, are_words_of,
-    turns_of_body,
+    LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, ServerVerdict, answer,
+    are_words_of, turns_of_body,
 };
 
 use memchr::memmem;

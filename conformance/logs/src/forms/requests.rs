@@ -71,7 +71,7 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
 }
 
 /// What an answer says of its request, with a status beside its body.
-fn verdict_in(came: &Value) -> said::Verdict {
+fn verdict_in(came: &Value) -> said::ServerVerdict {
     let status = ["status", "status_code", "statusCode"].iter().find_map(|name| came.member(name).as_u64());
     let body = ["body", "content", "text"].iter().map(|name| came.member(name)).find(|body| !body.is_null());
     verdict_of(status, body.unwrap_or(came))

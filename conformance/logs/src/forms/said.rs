@@ -35,7 +35,7 @@ pub(in super::super) enum RecordPiece {
 
 /// What a server made of a request, as far as a log says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in super::super) enum Verdict {
+pub(in super::super) enum ServerVerdict {
     /// The log says nothing, unless it has an answer.
     #[default]
     Unknown,
@@ -64,7 +64,7 @@ pub(in super::super) struct LoggedExchange {
     /// Its headers, as far as rules speak of them and the log has them.
     pub(in super::super) headers: Option<LoggedHeaders>,
     /// What the server made of it.
-    pub(in super::super) verdict: Verdict,
+    pub(in super::super) verdict: ServerVerdict,
     /// Whether it went to a server that offers the API of somebody else, whose rules it need not have.
     pub(in super::super) is_of_others: bool,
 }
@@ -172,14 +172,14 @@ pub(in super::super) struct LoggedAnswer {
 impl LoggedExchange {
     pub(in super::super) fn of(said: SaidToModel, answer: Option<LoggedAnswer>, path: &str) -> Self {
         let (model, path, key) = (String::new(), path.to_owned(), String::new());
-        let verdict = Verdict::Unknown;
+        let verdict = ServerVerdict::Unknown;
         Self { said, is_sent: true, answer, model, path, key, headers: None, verdict, is_of_others: false }
     }
 
     /// What the server made of it: whoever answers has accepted it.
-    pub(in super::super) fn verdict(&self) -> Verdict {
+    pub(in super::super) fn verdict(&self) -> ServerVerdict {
         match &self.verdict {
-            Verdict::Unknown if self.answer.is_some() => Verdict::Accepted(None),
+            ServerVerdict::Unknown if self.answer.is_some() => ServerVerdict::Accepted(None),
             verdict => verdict.clone(),
         }
     }

@@ -31,12 +31,12 @@ struct EndedAhead {
 /// Cases in the order of their turns, and how far the twins are.
 struct Ahead<'o> {
     order: &'o [usize],
-    progress: Mutex<Progress>,
+    progress: Mutex<SharedProgress>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Progress {
+struct SharedProgress {
     /// The place of the next case for a twin.
     next: usize,
     /// The place of the case whose turn it is.
@@ -85,11 +85,11 @@ impl Worker<'_, '_, '_> {
 }
 
 impl Ahead<'_> {
-    fn progress(&self) -> MutexGuard<'_, Progress> {
+    fn progress(&self) -> MutexGuard<'_, SharedProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'p>(&self, progress: MutexGuard<'p, Progress>) -> MutexGuard<'p, Progress> {
+    fn wait<'p>(&self, progress: MutexGuard<'p, SharedProgress>) -> MutexGuard<'p, SharedProgress> {
         self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -18,7 +18,7 @@ const ROWS: usize = 16;
 
 /// As much of a case file as holds logs. `threadspec-judge` reads the whole, which no thread needs.
 #[derive(Deserialize)]
-struct CaseFile<'a> {
+struct GoldenFile<'a> {
     #[serde(borrow)]
     cases: Vec<LoggedCase<'a>>,
 }
@@ -67,7 +67,7 @@ pub(super) fn logs() -> impl Iterator<Item = GoldenLog> {
     let of_ops = |path: &str| ["serialize", "messages"].into_iter().any(|op| path.split('/').next() == Some(op));
     let files = threadspec_golden::files().iter().filter(move |(path, _)| of_ops(path));
     let of_file = |&(path, text): &(&'static str, &'static str)| {
-        let file: CaseFile<'_> = serde_json::from_str(text).expect("the corpus is well-formed");
+        let file: GoldenFile<'_> = serde_json::from_str(text).expect("the corpus is well-formed");
         let folder = path.trim_end_matches(".json").replace('/', "-");
         file.cases.into_iter().filter(|case| !case.expand).filter_map(move |case| {
             let input = case.input_json.as_deref().or(case.input.map(RawValue::get))?;
