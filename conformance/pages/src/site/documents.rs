@@ -16,7 +16,7 @@ impl Documents {
     /// These documents, those that they lead to, and so on. `read` gives the content of a file of the repository, and nothing for a folder.
     ///
     /// ```
-    /// use threadspec_report::Documents;
+    /// use threadspec_pages::Documents;
     ///
     /// let read = |path: &str| match path {
     ///     "README.md" => Some(b"[guide](guide/README.md#begin)".to_vec()),
