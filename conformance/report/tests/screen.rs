@@ -1,6 +1,7 @@
 //! Whatever fails, what a run prints by default fits on a screen.
 
 use serde_json::{Value, json};
+use std::env;
 use threadspec_judge::corpus::{Case, embedded};
 use threadspec_judge::protocol::{JudgeProfile, RejectKind, Reply};
 use threadspec_judge::verdict::{Outcome, Terms, judge};
@@ -9,12 +10,14 @@ use threadspec_runner::{CaseResult, Run};
 
 /// One of so many cases is judged.
 const SAMPLE: usize = 17;
+/// One of so many, where the variable `THREADSPEC_TESTS` is not `all`, as it is in the gate.
+const USUAL_SAMPLE: usize = 151;
 
 /// A run in which every reply is this one.
-fn run(profile: JudgeProfile, outcome: &dyn Fn(&Case) -> Outcome) -> Run<'static> {
+fn run(profile: JudgeProfile, sample: usize, outcome: &dyn Fn(&Case) -> Outcome) -> Run<'static> {
     let cases = embedded().0.cases.iter().filter(|case| case.is_in(profile) && !case.needs_provider());
     let result = |case: &'static Case| CaseResult { case, judgement: judge(case, Terms::from(profile), outcome(case)) };
-    Run { results: cases.step_by(SAMPLE).map(result).collect(), ..Run::default() }
+    Run { results: cases.step_by(sample).map(result).collect(), ..Run::default() }
 }
 
 fn failures<'a>(run: &'a Run<'a>, repeat: &'a dyn Fn(&CaseResult<'_>) -> String) -> RunFailures<'a> {
@@ -30,6 +33,8 @@ type Answer = Box<dyn Fn(&Case) -> Outcome>;
 
 #[test]
 fn whatever_fails_fits_in_the_rows_that_there_are() {
+    let is_thorough = env::var_os("THREADSPEC_TESTS").is_some_and(|which| which == "all");
+    let sample = if is_thorough { SAMPLE } else { USUAL_SAMPLE };
     let stderr = "  | a line of a long trace in a module with a long name\n".repeat(500);
     let crash =
         format!("before its reply it ended (exit status: 1); its stderr ends with:\n{stderr}  | ValueError: the end");
@@ -53,9 +58,9 @@ fn whatever_fails_fits_in_the_rows_that_there_are() {
         |result: &CaseResult<'_>| format!("threadspec verify --filter {} -- {}", result.case.id, "word ".repeat(30));
     for (name, outcome) in &outcomes {
         for profile in [JudgeProfile::Literal, JudgeProfile::Hardened, JudgeProfile::Universal] {
-            let run = run(profile, &**outcome);
+            let run = run(profile, sample, &**outcome);
             let failures = failures(&run, &repeat);
-            for columns in [None, Some(60), Some(80), Some(200)] {
+            for columns in [Some(60), None, Some(80), Some(200)].into_iter().take(if is_thorough { 4 } else { 1 }) {
                 let screen = Screen { columns };
                 // 40 rows, without three for who is tested, five for the sentence again and nine for the totals.
                 let said = failures.within(23, screen);
@@ -74,7 +79,7 @@ fn whatever_fails_fits_in_the_rows_that_there_are() {
 #[test]
 fn what_does_not_count_is_never_to_be_mended_first() {
     let outcome = |_: &Case| Outcome::Reply(Reply::Ok(Value::Null));
-    let mut run = run(JudgeProfile::Literal, &outcome);
+    let mut run = run(JudgeProfile::Literal, SAMPLE, &outcome);
     run.results.retain(|result| !result.counts_against(false));
     assert!(run.results.len() > 1);
     let repeat = |_: &CaseResult<'_>| String::new();
