@@ -1,10 +1,11 @@
 """What a run of the corpus costs: `corpus.py [THREADSPEC]`, with Node.js on the path. Takes two minutes.
 
 For the built-in reference and the two adapters: the seconds of `verify`, how many times as long as the same requests to the same program
-take whose replies nobody reads, and the most memory of `verify` alone, also with a corpus that is twice and four times as long.
+take whose replies nobody reads, and the most memory of its largest process, also with a corpus that is twice and four times as long.
 """
 
 import json
+import os
 import pathlib
 import shutil
 import statistics
@@ -19,17 +20,14 @@ REQUEST = '{"request":'
 
 
 def seconds_and_megabytes(command, **streams):
-    """How long a command takes, and the most memory that it takes without what it starts."""
+    """How long a command takes, and the most memory that its largest process takes, as the system accounts it at its end."""
     begun = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT, **streams)
-    status, most = pathlib.Path(f"/proc/{process.pid}/status"), 0
-    while process.poll() is None:
-        if status.exists():
-            most = max([most, *(int(line.split()[1]) for line in status.read_text().splitlines() if "VmHWM" in line)])
-        time.sleep(0.005)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds, process.returncode = time.perf_counter() - begun, os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"exit code {process.returncode}: {' '.join(command)}")
-    return time.perf_counter() - begun, most / 1000
+    return seconds, usage.ru_maxrss / 1000
 
 
 def requests_of(threadspec, folder):
