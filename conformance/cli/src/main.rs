@@ -1,7 +1,7 @@
 //! The program that `cargo run` runs in the repository: `verify` and what explains it. For everything else it builds and starts the whole
 //! program, `threadspec`.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::env;
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use threadspec_cli::{Additions, Diff, Explain, List, Show, Verify};
 
 /// The commands that this program has itself.
 #[derive(Parser)]
-#[command(name = "threadspec", version)]
+#[command(name = "threadspec", bin_name = "threadspec", version)]
 struct OwnArguments {
     #[command(subcommand)]
     command: OwnCommand,
@@ -25,11 +25,9 @@ enum OwnCommand {
     Diff(Diff),
 }
 
-/// The commands by name, to tell one that is misused from one that is elsewhere.
-const OWN: [&str; 5] = ["verify", "list", "show", "explain", "diff"];
-
 fn main() -> ExitCode {
-    let is_own = env::args_os().nth(1).is_some_and(|name| OWN.iter().any(|own| name == *own));
+    // A command that is misused is told so here; one that is elsewhere is for the whole program.
+    let is_own = env::args_os().nth(1).is_some_and(|name| OwnArguments::command().find_subcommand(name).is_some());
     if !is_own {
         return whole_program();
     }
@@ -49,9 +47,10 @@ fn main() -> ExitCode {
 /// Builds the whole program with Cargo, which started this one, and runs it with the same arguments.
 fn whole_program() -> ExitCode {
     let Some(cargo) = env::var_os("CARGO") else {
+        let own: Vec<String> = OwnArguments::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
         eprintln!(
             "threadspec: this program has {} only; `cargo run --bin threadspec -- …` has all commands",
-            OWN.join(", ")
+            own.join(", ")
         );
         return ExitCode::from(2);
     };
