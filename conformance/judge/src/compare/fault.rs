@@ -21,6 +21,8 @@ pub(super) const ATTRIBUTES: &str = "attributes";
 pub(super) const EVENTS: &str = "the events";
 /// How much of a text a title shows.
 const SHOWN: usize = 24;
+/// How much a title shows of the words of a refusal.
+const SHOWN_WORDS: usize = 60;
 /// How much of the equal text before a difference it shows.
 const BEFORE: usize = 6;
 
@@ -87,6 +89,12 @@ impl OutputFault {
         [expected, actual]: [&str; 2],
     ) -> Self {
         Self { shown: Some(around(expected, actual)), ..Self::new(clause, place, kind) }
+    }
+
+    /// Returns the fault of a reply that refuses a valid input with these words.
+    pub(crate) fn refused(clause: &'static str, place: &str, words: &str) -> Self {
+        let shown = Some([String::new(), cut(words, SHOWN_WORDS).0.to_owned()]);
+        Self { shown, ..Self::new(clause, place, FaultKind::Refused) }
     }
 
     /// What a departure from the reference's reply says; nothing if it is told in words alone.
@@ -173,7 +181,8 @@ impl OutputFault {
             (FaultKind::Other, Some([expected, actual])) => format!("{place} {is} {actual}, expected {expected}"),
             (FaultKind::Other, None) => format!("{place} differs"),
             (FaultKind::Kind { expected, actual }, _) => format!("{place} {is} {actual}, expected {expected}"),
-            (FaultKind::Refused, _) => format!("a valid {place} is refused"),
+            (FaultKind::Refused, Some([_, words])) => format!("a valid {place} is refused: {words}"),
+            (FaultKind::Refused, None) => format!("a valid {place} is refused"),
             (FaultKind::Accepted, _) => format!("{place} is not refused as it should be"),
         }
     }

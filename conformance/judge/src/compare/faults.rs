@@ -25,9 +25,9 @@ pub fn faults(request: &Request, actual: &Reply) -> Vec<OutputFault> {
             let actual = settled(request, actual, false);
             super::compared(request, &expected, &actual, &|compared| of_outputs(&compared)).unwrap_or_default()
         }
-        (Reply::Ok(_), Reply::Reject { kind, .. }) => {
+        (Reply::Ok(_), Reply::Reject { kind, message }) => {
             let what = if *kind == RejectKind::InvalidEvent { "event" } else { "input" };
-            vec![OutputFault::new(difference.clause, what, FaultKind::Refused)]
+            vec![OutputFault::refused(difference.clause, what, message)]
         }
         (Reply::Reject { kind, .. }, _) => {
             let what = if *kind == RejectKind::InvalidEvent { "a wrong event" } else { "a wrong input" };
@@ -416,7 +416,7 @@ mod tests {
         let refusal = Reply::Reject { kind: RejectKind::InvalidInput, message: "no".into() };
         let title =
             |input, reply: &Reply| faults(&request(input), reply).iter().map(OutputFault::title).collect::<Vec<_>>();
-        assert_eq!(title(r#"{"text":"a"}"#, &refusal), ["a valid input is refused"]);
+        assert_eq!(title(r#"{"text":"a"}"#, &refusal), ["a valid input is refused: `no`"]);
         assert_eq!(title(r#"{"text":5}"#, &Reply::Ok("5".into())), ["a wrong input is not refused as it should be"]);
         assert_eq!(title(r#"{"text":5}"#, &refusal), [""; 0]);
     }

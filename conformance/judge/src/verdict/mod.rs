@@ -27,6 +27,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 use threadspec::surrogates::unmark_surrogates;
+use threadspec_golden::clause;
 
 /// A reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
@@ -182,13 +183,21 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
             let longest = if case.op == Op::Session { LONGEST_SESSION } else { LONGEST_REPLY };
             let shown = json::shortened(&reply, longest);
             let terms = terms.into();
-            let copy = (terms.profile != JudgeProfile::Universal && shown.len() <= longest).then(|| reply.clone());
+            let is_universal = terms.profile == JudgeProfile::Universal;
+            let copy = (!is_universal && shown.len() <= longest).then(|| reply.clone());
+            // Whichever clause a case is about, a program that refuses its runs has one fault.
+            let refused = match &reply {
+                Reply::Reject { message, .. } if is_universal => {
+                    vec![OutputFault::refused(clause::AGENT_GOES_ON, "input", message)]
+                }
+                _ => Vec::new(),
+            };
             let judgement = judge_reply(case, terms, reply);
             if matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
                 return judgement;
             }
             let judgement = Judgement { actual: Some(unmark_surrogates(&shown).into_owned()), ..judgement };
-            let Some(reply) = copy else { return with_faults(judgement, case, Vec::new()) };
+            let Some(reply) = copy else { return with_faults(judgement, case, refused) };
             with_faults(as_sent(judgement, case, &reply), case, faults(&case.request(0, terms.profile), &reply))
         }
         Outcome::Accepted(..) => Judgement::new(Verdict::Pass, ""),

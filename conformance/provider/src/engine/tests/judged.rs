@@ -120,6 +120,21 @@ fn thinking_comes_back_as_it_was() {
     }
 }
 
+/// Claude Code sends such messages, and the API takes them; an empty message of the user it refuses.
+#[test]
+fn a_system_message_between_others_may_be_empty() {
+    let api = Api::Anthropic;
+    for (role, content, status) in
+        [("system", json!(""), 200), ("system", json!([]), 200), ("user", json!(""), 400), ("user", json!([]), 400)]
+    {
+        let mut wire = Wire::of(api, json!([{"content": "Done"}]));
+        let mut body = body(api, false);
+        body["model"] = json!("claude-opus-5");
+        body["messages"].as_array_mut().expect("messages").push(json!({"role": role, "content": content}));
+        assert_eq!(wire.ask(&body).answer.status, status, "{role}: {content}");
+    }
+}
+
 /// With `display` `omitted` the API sends a thought without its text, which comes back so.
 #[test]
 fn omitted_thinking_comes_back_empty() {
