@@ -156,7 +156,7 @@ impl<'a> ExportedCase<'a> {
 /// The texts that a message must hold, in any order.
 fn texts(pattern: &Pattern) -> Option<Vec<String>> {
     match pattern {
-        Pattern::Text(text) => Some(vec![text.clone()]),
+        Pattern::Text(text) => Some(vec![text.to_string()]),
         Pattern::Includes(parts) => parts.iter().map(texts).collect::<Option<Vec<_>>>().map(|texts| texts.concat()),
         _ => None,
     }

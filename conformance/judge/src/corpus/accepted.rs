@@ -2,8 +2,8 @@
 
 use super::expectation::Pattern;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub enum Accepted {
     Texts(Arc<[String]>),
     /// Whatever [`Pattern::matches_json`] accepts for one of these.
     Values(Arc<[Pattern]>),
+    /// The same of a large output, which is to be compared as JSON text: its value takes ten times as much memory.
+    LargeValues(Arc<[Pattern]>),
 }
 
 impl Accepted {
@@ -21,7 +23,7 @@ impl Accepted {
     pub fn size(&self) -> usize {
         match self {
             Self::Texts(texts) => texts.iter().map(String::len).sum(),
-            Self::Values(_) => 0,
+            Self::Values(_) | Self::LargeValues(_) => 0,
         }
     }
 
@@ -29,7 +31,9 @@ impl Accepted {
     pub fn has(&self, output: &[u8]) -> bool {
         match self {
             Self::Texts(texts) => texts.iter().any(|text| text.as_bytes() == output),
-            Self::Values(patterns) => patterns.iter().any(|pattern| pattern.matches_json(output)),
+            Self::Values(patterns) | Self::LargeValues(patterns) => {
+                patterns.iter().any(|pattern| pattern.matches_json(output))
+            }
         }
     }
 }
@@ -43,7 +47,7 @@ impl Default for Accepted {
 
 impl Pattern {
     /// Whether JSON text matches, found without building a value. `false` does not mean that the value differs: this gives up on
-    /// patterns that leave a choice, on repeated members and on lone surrogates.
+    /// lists that include others, on repeated members and on lone surrogates.
     pub fn matches_json(&self, json: &[u8]) -> bool {
         let mut text = serde_json::Deserializer::from_slice(json);
         Like(self).deserialize(&mut text).and_then(|()| text.end()).is_ok()
@@ -61,7 +65,11 @@ fn demand<E: Error>(is_met: bool) -> Result<(), E> {
 impl Like<'_> {
     #[expect(clippy::float_cmp, reason = "an expected number is exact")]
     fn number<E: Error>(self, number: f64) -> Result<(), E> {
-        demand(matches!(self.0, Pattern::Number(expected) if *expected == number))
+        demand(match self.0 {
+            Pattern::Any => true,
+            Pattern::Number(expected) => *expected == number,
+            _ => false,
+        })
     }
 }
 
@@ -82,11 +90,11 @@ impl<'de> Visitor<'de> for Like<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        demand(matches!(self.0, Pattern::Constant(Value::Null)))
+        demand(matches!(self.0, Pattern::Any | Pattern::Constant(None)))
     }
 
     fn visit_bool<E: Error>(self, flag: bool) -> Result<(), E> {
-        demand(matches!(self.0, Pattern::Constant(Value::Bool(expected)) if *expected == flag))
+        demand(matches!(self.0, Pattern::Any) || *self.0 == Pattern::Constant(Some(flag)))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
@@ -102,11 +110,22 @@ impl<'de> Visitor<'de> for Like<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        demand(matches!(self.0, Pattern::Text(expected) if expected == text))
+        demand(match self.0 {
+            Pattern::Any => true,
+            Pattern::Text(expected) => **expected == *text,
+            _ => false,
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let Pattern::Array(parts) = self.0 else { return demand(false) };
+        let parts = match self.0 {
+            Pattern::Array(parts) => parts,
+            Pattern::Any => {
+                while elements.next_element_seed(self)?.is_some() {}
+                return Ok(());
+            }
+            _ => return demand(false),
+        };
         for part in parts {
             let is_there = elements.next_element_seed(Like(part))?.is_some();
             demand(is_there)?;
@@ -116,11 +135,22 @@ impl<'de> Visitor<'de> for Like<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let Pattern::Object(parts) = self.0 else { return demand(false) };
+        let parts = match self.0 {
+            Pattern::Object(parts) => parts,
+            Pattern::Any => {
+                let mut seen = HashSet::new();
+                while let Some(MemberName(name)) = members.next_key()? {
+                    demand(seen.insert(name))?;
+                    members.next_value_seed(self)?;
+                }
+                return Ok(());
+            }
+            _ => return demand(false),
+        };
         // Most testees write the members in the order of the pattern.
-        let mut left: Vec<&(String, Pattern)> = parts.iter().rev().collect();
+        let mut left: Vec<&(Box<str>, Pattern)> = parts.iter().rev().collect();
         while let Some(MemberName(name)) = members.next_key()? {
-            let Some(place) = left.iter().rposition(|(expected, _)| *expected == name) else {
+            let Some(place) = left.iter().rposition(|(expected, _)| **expected == *name) else {
                 return demand(false);
             };
             members.next_value_seed(Like(&left.remove(place).1))?;
@@ -136,7 +166,7 @@ struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn matches_json(expected: &Value, json: &str) -> bool {
         Pattern::read(expected).expect("a pattern").matches_json(json.as_bytes())
@@ -182,7 +212,21 @@ mod tests {
         assert!(!matches_json(&json!(f64::MAX), "1e999"));
         assert!(!Pattern::Text("\u{fffd}".into()).matches_json(b"\"\xff\""));
         // The pattern leaves a choice.
-        assert!(!matches_json(&json!({"any": true}), "1"));
         assert!(!matches_json(&json!({"includes": [1]}), "[1]"));
+    }
+
+    #[test]
+    fn anything_matches_any_if_it_can_be_read() {
+        let any = json!({"any": true});
+        for json in ["1", "-0.5", "null", "true", "\"\\u00e9\"", "[[], {}, {\"a\": [1, {\"a\": null}]}]"] {
+            assert!(matches_json(&any, json), "{json}");
+        }
+        let around = json!({"a": {"any": true}, "b": 1});
+        assert!(matches_json(&around, r#"{"b":1,"a":{"b":[2]}}"#));
+        for json in ["", "[1", "{\"a\":1,\"a\":1}", "[{\"a\":1,\"a\":2}]", "\"\\ud800\"", "1e999", "1 1"] {
+            assert!(!matches_json(&any, json), "{json}");
+        }
+        assert!(!matches_json(&around, r#"{"b":2,"a":{"b":1}}"#));
+        assert!(!Pattern::Any.matches_json(b"\"\xff\""));
     }
 }

@@ -175,9 +175,13 @@ impl Case {
     pub fn accepted(&self) -> Accepted {
         if self.is_template {
             let make = || sound(self.written().map(|written| written.expect.accepted())).into();
-            return Accepted::Texts(Arc::clone(self.accepted.get_or_init(make)));
+            let texts = self.accepted.get_or_init(make);
+            if !texts.is_empty() {
+                return Accepted::Texts(Arc::clone(texts));
+            }
         }
         match self.expect() {
+            Expect::Output(patterns) if self.is_template => Accepted::LargeValues(Arc::clone(patterns)),
             Expect::Output(patterns) => Accepted::Values(Arc::clone(patterns)),
             _ => Accepted::default(),
         }

@@ -10,23 +10,23 @@ use std::collections::HashSet;
 /// Shown where one side has no value.
 pub const NOTHING: &str = "nothing";
 
-/// An expected value, read from a case.
+/// An expected value, read from a case. Large cases have a hundred thousand of them, so each is small.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pattern {
     /// `{"any": true}`.
     Any,
     /// A string, or `{"lines": […]}`.
-    Text(String),
+    Text(Box<str>),
     /// A number, compared by value as a double.
     Number(f64),
     /// `null`, `true` or `false`.
-    Constant(Value),
+    Constant(Option<bool>),
     /// An array of the same length.
-    Array(Vec<Pattern>),
+    Array(Box<[Pattern]>),
     /// An object with the same members in any order.
-    Object(Vec<(String, Pattern)>),
+    Object(Box<[(Box<str>, Pattern)]>),
     /// `{"includes": […]}`: these in this order, others may stand between.
-    Includes(Vec<Pattern>),
+    Includes(Box<[Pattern]>),
 }
 
 impl Pattern {
@@ -46,7 +46,7 @@ impl Pattern {
         match value {
             Value::Array(elements) => Ok(Self::Array(elements.iter().map(Self::read).collect::<Result<_, _>>()?)),
             Value::Object(members) => {
-                let member = |(key, value): (&String, &Value)| Ok((key.clone(), Self::read(value)?));
+                let member = |(key, value): (&String, &Value)| Ok((key.as_str().into(), Self::read(value)?));
                 Ok(Self::Object(members.iter().map(member).collect::<Result<_, Error>>()?))
             }
             scalar => Ok(Self::literal(scalar)),
@@ -73,7 +73,7 @@ impl Pattern {
                 .iter()
                 .map(|line| line.as_str().ok_or_else(|| Error::new("`lines` takes strings only")))
                 .collect::<Result<Vec<_>, _>>()
-                .map(|lines| Self::Text(lines.join("\n"))),
+                .map(|lines| Self::Text(lines.join("\n").into())),
             ("includes", Value::Array(parts)) if !parts.is_empty() => {
                 parts.iter().map(Self::read).collect::<Result<_, _>>().map(Self::Includes)
             }
@@ -87,13 +87,13 @@ impl Pattern {
 
     fn literal(value: &Value) -> Self {
         match value {
-            Value::String(text) => Self::Text(text.clone()),
+            Value::String(text) => Self::Text(text.as_str().into()),
             Value::Number(number) => Self::Number(number.as_f64().unwrap_or(f64::NAN)),
             Value::Array(elements) => Self::Array(elements.iter().map(Self::literal).collect()),
             Value::Object(members) => {
-                Self::Object(members.iter().map(|(key, value)| (key.clone(), Self::literal(value))).collect())
+                Self::Object(members.iter().map(|(key, value)| (key.as_str().into(), Self::literal(value))).collect())
             }
-            constant => Self::Constant(constant.clone()),
+            Value::Bool(_) | Value::Null => Self::Constant(value.as_bool()),
         }
     }
 
@@ -101,17 +101,17 @@ impl Pattern {
     pub fn value(&self) -> Option<Value> {
         match self {
             Self::Any | Self::Includes(_) => None,
-            Self::Text(text) => Some(text.as_str().into()),
+            Self::Text(text) => Some((&**text).into()),
             // Small integers are written as such.
             Self::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
                 format!("{number:.0}").parse::<i64>().ok().map(Value::from)
             }
             Self::Number(number) => Some((*number).into()),
-            Self::Constant(constant) => Some(constant.clone()),
+            Self::Constant(constant) => Some((*constant).into()),
             Self::Array(elements) => elements.iter().map(Self::value).collect(),
             Self::Object(members) => members
                 .iter()
-                .map(|(key, value)| Some((key.clone(), value.value()?)))
+                .map(|(key, value)| Some((key.to_string(), value.value()?)))
                 .collect::<Option<_>>()
                 .map(Value::Object),
         }
@@ -132,14 +132,16 @@ impl Pattern {
     pub fn matches(&self, actual: &Value) -> bool {
         match (self, actual) {
             (Self::Any, _) => true,
-            (Self::Text(expected), Value::String(actual)) => expected == actual,
+            (Self::Text(expected), Value::String(actual)) => **expected == **actual,
             (Self::Number(expected), Value::Number(actual)) => actual.as_f64() == Some(*expected),
-            (Self::Constant(expected), actual) => expected == actual,
+            (Self::Constant(expected), Value::Bool(actual)) => *expected == Some(*actual),
+            (Self::Constant(expected), Value::Null) => expected.is_none(),
             (Self::Array(expected), Value::Array(actual)) => {
                 expected.len() == actual.len() && expected.iter().zip(actual).all(|(part, actual)| part.matches(actual))
             }
             (Self::Object(expected), Value::Object(actual)) => {
-                let fits = |(key, part): &(String, Self)| actual.get(key).is_some_and(|actual| part.matches(actual));
+                let fits =
+                    |(key, part): &(Box<str>, Self)| actual.get(&**key).is_some_and(|actual| part.matches(actual));
                 expected.len() == actual.len() && expected.iter().all(fits)
             }
             (Self::Includes(parts), Value::Array(_) | Value::String(_)) => first_missing(parts, actual).is_none(),
@@ -182,8 +184,8 @@ impl Pattern {
 
     /// The pattern as a side of a mismatch.
     fn side(&self) -> Side {
-        let name = |(key, value): &(String, Self)| match value {
-            Self::Text(name) if key == TYPE => Some(name.clone()),
+        let name = |(key, value): &(Box<str>, Self)| match value {
+            Self::Text(name) if **key == *TYPE => Some(name.to_string()),
             _ => None,
         };
         let kind = match self {
@@ -202,9 +204,9 @@ impl Pattern {
         let list = |parts: &[Self]| parts.iter().map(Self::describe).collect::<Vec<_>>().join(", ");
         match self {
             Self::Any => "anything".to_owned(),
-            Self::Text(text) => Value::from(text.as_str()).to_string(),
+            Self::Text(text) => Value::from(&**text).to_string(),
             Self::Number(_) => self.value().unwrap_or_default().to_string(),
-            Self::Constant(constant) => constant.to_string(),
+            Self::Constant(constant) => Value::from(*constant).to_string(),
             Self::Array(elements) => format!("[{}]", list(elements)),
             Self::Includes(parts) => format!("something that includes [{}]", list(parts)),
             Self::Object(members) => {
@@ -233,7 +235,7 @@ fn first_missing(parts: &[Pattern], actual: &Value) -> Option<(usize, usize)> {
             let mut rest = actual.as_str().unwrap_or_default();
             let missing = parts.iter().position(|part| {
                 let after = match part {
-                    Pattern::Text(part) => rest.find(part.as_str()).map(|at| &rest[at + part.len()..]),
+                    Pattern::Text(part) => rest.find(&**part).map(|at| &rest[at + part.len()..]),
                     _ => None,
                 };
                 rest = after.unwrap_or_default();
@@ -251,7 +253,7 @@ fn rest(parts: &[Pattern], from: usize, actual: &Value) -> Value {
         actual => {
             let text = actual.as_str().unwrap_or_default();
             let behind = parts.iter().fold(text, |rest, part| match part {
-                Pattern::Text(part) => rest.find(part.as_str()).map_or(rest, |at| &rest[at + part.len()..]),
+                Pattern::Text(part) => rest.find(&**part).map_or(rest, |at| &rest[at + part.len()..]),
                 _ => rest,
             });
             behind.into()
@@ -296,15 +298,15 @@ fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mu
     }
 }
 
-fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, path: &str, found: &mut Mismatches) {
+fn compare_objects(expected: &[(Box<str>, Pattern)], actual: &Map<String, Value>, path: &str, found: &mut Mismatches) {
     let below = |key: &str| format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
     for (key, expected) in expected {
-        match actual.get(key) {
+        match actual.get(&**key) {
             Some(actual) => expected.compare(actual, || below(key), found),
             None => found.add(values(below(key), expected.side(), Side::nothing())),
         }
     }
-    let known: HashSet<&str> = expected.iter().map(|(key, _)| key.as_str()).collect();
+    let known: HashSet<&str> = expected.iter().map(|(key, _)| &**key).collect();
     for (key, actual) in actual.iter().filter(|(key, _)| !known.contains(key.as_str())) {
         found.add(values(below(key), Side::nothing(), Side::actual(actual)));
     }

@@ -137,7 +137,7 @@ fn each_document_in(messages: &mut [Part<ChatMessage>], change: &dyn Fn(&str) ->
 pub fn refusal(expected: &Pattern, message: &str) -> Mismatches {
     match expected {
         Pattern::Includes(parts)
-            if parts.iter().all(|part| matches!(part, Pattern::Text(text) if message.contains(text.as_str()))) =>
+            if parts.iter().all(|part| matches!(part, Pattern::Text(text) if message.contains(&**text))) =>
         {
             Mismatches::default()
         }

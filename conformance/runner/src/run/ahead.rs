@@ -18,7 +18,7 @@ use threadspec_judge::verdict::{Judgement, judge};
 const MOST_AHEAD: usize = 64;
 /// How many bytes of inputs and expectations several twins may work on at the same time; a single case may be larger. What is made of them
 /// takes many times as much.
-const MOST_AT_ONCE: usize = 4 << 20;
+const MOST_AT_ONCE: usize = 2 << 20;
 
 /// How a case ended that was answered.
 struct EndedAhead {
