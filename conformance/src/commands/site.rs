@@ -1,16 +1,18 @@
 //! `threadspec site`.
 
+use crate::lint::pages;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
-use threadspec_cli::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, read_runs};
+use threadspec_cli::{Stop, corpus_and_errata, files, keep_apart, not_writable, read_file, read_runs};
 use threadspec_judge::text::{count, visible};
 use threadspec_pages::{Documents, Site};
 use threadspec_report::RunRecord;
 use threadspec_report::terminal::{complain, print};
-use threadspec_runner::{Exit, files};
+use threadspec_runner::Exit;
+use threadspec_runner::files as disk;
 
 /// Write the site: clauses, cases, rules, guides and results as static pages
 ///
@@ -41,10 +43,11 @@ pub(crate) struct SiteCommand {
 /// What lists the files of a site, so that a later one replaces these and no others.
 const LIST: &str = ".threadspec-site";
 /// The documents that lead to all others.
-const ROOTS: [&str; 7] = [
+const ROOTS: [&str; 8] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "conformance/adapters/frameworks/README.md",
     "packaging/npm/README.md",
     "packaging/python/README.md",
     PROTOCOL,
@@ -79,10 +82,14 @@ impl SiteCommand {
         let page = self.page.as_deref().map(read_file).transpose()?;
         let results = self.results()?;
         let documents = Documents::from(&ROOTS, |path| match (checkout, path) {
-            (Some(folder), path) => files::read(&folder.join(path)).ok(),
+            (Some(folder), path) => disk::read(&folder.join(path)).ok(),
             (None, ERRATA) => Some(errata.clone().into_bytes()),
             (None, PROTOCOL) => Some(include_bytes!("../../PROTOCOL.md").to_vec()),
             _ => None,
+        });
+        let made = pages(&files(golden.as_deref())?, &corpus);
+        let documents = made.into_iter().fold(documents, |documents, (page, data, text)| {
+            documents.with_made(format!("golden/{page}"), format!("golden/{data}"), text)
         });
         let site = Site {
             corpus: &corpus,
@@ -166,10 +173,10 @@ fn write(folder: &Path, pages: &BTreeMap<String, Vec<u8>>) -> Result<(), Stop> {
     }
     // The list comes first: a site that was not finished is one that may be replaced.
     let names: String = pages.keys().flat_map(|path| [path, "\n"]).collect();
-    files::write(&list, names.as_bytes()).map_err(|error| wrong(&list, error))?;
+    disk::write(&list, names.as_bytes()).map_err(|error| wrong(&list, error))?;
     for (path, content) in pages {
         let file = folder.join(path);
-        files::prepare(&file).and_then(|()| files::write(&file, content)).map_err(|error| wrong(&file, error))?;
+        disk::prepare(&file).and_then(|()| disk::write(&file, content)).map_err(|error| wrong(&file, error))?;
     }
     Ok(())
 }

@@ -10,6 +10,8 @@ pub struct Documents {
     pub(super) texts: BTreeMap<String, String>,
     pub(super) pictures: BTreeMap<String, Vec<u8>>,
     pub(super) pages: BTreeMap<String, String>,
+    /// The documents that no file holds, each with the file of data that it was made from.
+    pub(super) made_from: BTreeMap<String, String>,
 }
 
 impl Documents {
@@ -54,7 +56,16 @@ impl Documents {
         documents
     }
 
-    /// The paths of the documents, in order.
+    /// Adds a document that no file holds, with the file of data that it was made from. Other documents link to its page by the address of
+    /// the site.
+    #[must_use]
+    pub fn with_made(mut self, path: String, made_from: String, text: String) -> Self {
+        self.made_from.insert(path.clone(), made_from);
+        self.texts.insert(path, text);
+        self
+    }
+
+    /// Returns the paths of the documents, in order.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.texts.keys().map(String::as_str)
     }
