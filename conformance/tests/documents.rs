@@ -1,4 +1,6 @@
-//! What can be listed is checked: modules against the documents that name them, and clauses in code against the registry.
+//! Checks the lists: modules against the documents that name them, and clauses in code against the registry.
+
+mod prose;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use threadspec_judge::corpus::embedded;
 use threadspec_judge::tolerance::TOLERATED;
-use threadspec_judge::universal::{Property, Refusable};
+use threadspec_judge::universal::Refusable;
 
 /// Strings that look like ids of clauses in code: what `show` takes, encodings, and the one of a registry that a fuzz target reads.
 const OTHERS: [&str; 4] = ["CASE-ID", "UTF-8", "UTF-32", "ESC-1"];
@@ -158,20 +160,17 @@ fn rows<'a>(document: &'a str, place: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
+fn the_corpus_lists_what_may_be_refused() {
     let readme = fs::read_to_string(root().join("golden/README.md")).expect("the file is readable");
     let refusable: Vec<String> =
         Refusable::all().map(|refusable| format!("| {} | {} |", refusable.about(), refusable.when())).collect();
     assert_eq!(rows(&readme, "\n### What an agent may refuse\n"), refusable);
-    let properties: Vec<String> =
-        Property::all().map(|property| format!("| `{property}` | {} |", property.about())).collect();
-    assert_eq!(rows(&readme, "\nIn `agent/`, `wire/`, `gateway/` and `session/` the properties are"), properties);
 }
 
-/// What a stranger reads first is short; the rest stands behind its links.
+/// The first pages of a stranger and of a contributor are short; the rest is behind their links.
 #[test]
 fn the_first_pages_are_short() {
-    for (page, most) in [("README.md", 800), ("conformance/PROTOCOL.md", 800)] {
+    for (page, most) in [("README.md", 700), ("CONTRIBUTING.md", 1_600), ("conformance/PROTOCOL.md", 800)] {
         let text = fs::read_to_string(root().join(page)).expect("the page is readable");
         let words = text.split_whitespace().count();
         assert!(words <= most, "{page}: {words} words; at most {most}");
@@ -295,19 +294,19 @@ fn a_type_name_has_one_meaning() {
 }
 
 #[test]
-fn the_readme_shows_every_command() {
+fn the_reference_shows_every_command() {
     let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("--help").output().expect("the program runs");
     let help = String::from_utf8_lossy(&output.stdout);
     let listed =
         help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list of commands");
     let commands: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 15, "{commands:?}");
-    let readme = include_str!("../README.md");
+    let reference = include_str!("../REFERENCE.md");
     let missing: Vec<_> = commands
         .iter()
-        .filter(|&&command| command != "help" && !readme.contains(&format!("    threadspec {command} ")))
+        .filter(|&&command| command != "help" && !reference.contains(&format!("\n    threadspec {command} ")))
         .collect();
-    assert!(missing.is_empty(), "conformance/README.md does not show {missing:?}");
+    assert!(missing.is_empty(), "conformance/REFERENCE.md does not show {missing:?}");
 }
 
 /// One style of `use`: a line per module, and in braces only what it holds itself.
