@@ -34,11 +34,11 @@ pub const TOLERATED: &[(&str, &str)] = &[
         "everywhere",
         "`null` for an optional member: `tool_calls`, `tool_call_id`, `verified`, and for those of `ok`, `reject`, `unsupported` that the reply is not",
     ),
-    ("everywhere", "what a refusal says, if the texts that a case asks for are in it, in any order"),
+    ("everywhere", "any words of a refusal that hold the texts of the case, in any order"),
     ("everywhere", "a refusal of an input that is nested deeper than 50 levels, or has numbers beyond the doubles"),
     ("everywhere", "a class name before the error of a model, and its end after 500 characters"),
     ("literal, documents", "a refusal of a result at which `String` throws, for a member `toString`"),
-    ("literal, `escape`", "a character that XML forbids left raw"),
+    ("literal, `escape`", "a raw character that XML forbids"),
     (
         "literal, documents",
         "a permitted reference for CR in text, and for TAB, LF and CR in attributes, in any spelling, character by character: `&#9;`, `&#09;`, `&#x9;`",
@@ -52,10 +52,10 @@ pub const TOLERATED: &[(&str, &str)] = &[
         "cases of other clauses",
         "a missing completion event and what it says, feedback in other words, without a reason or missing (LOOP-VERIFY)",
     ),
-    ("cases of other clauses", "of which responses `response` is the text (LOOP-RESPONSE)"),
+    ("cases of other clauses", "another response as the one whose text is `response` (LOOP-RESPONSE)"),
     ("cases of other clauses", "the wording of failing and unknown tools (LOOP-TOOL-ERROR)"),
     ("cases of other clauses", "the wording of an error event (LOOP-ERROR)"),
-    ("cases of other clauses", "what stands around summaries in the system message, and their order (CTX-SUMMARIES)"),
+    ("cases of other clauses", "the text around summaries in the system message, and their order (CTX-SUMMARIES)"),
 ];
 
 /// What was asked, and which clauses the reply is judged by.
