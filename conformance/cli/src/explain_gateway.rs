@@ -1,4 +1,4 @@
-//! What `threadspec explain` says of a clause of gateways before the rule: what users see.
+//! Explains, for `threadspec explain`, the effect on users of a clause of gateways.
 
 use threadspec_golden::clause;
 use threadspec_judge::corpus::Clause;
@@ -109,7 +109,7 @@ const SEEN: [(&str, &str); 25] = [
     ),
 ];
 
-/// What users see of a breach of a clause, if it is one of gateways.
+/// Returns the effect on users of a breach of a clause, if it is one of gateways.
 pub(crate) fn seen_text(clause: &Clause) -> Option<String> {
     let (_, seen) = SEEN.iter().find(|(id, _)| *id == clause.id)?;
     Some(format!("{}\n  {seen}\n\n", styled(STRONG, "what users see")))

@@ -1,4 +1,4 @@
-//! What `threadspec explain` says of a profile and of an entry of the errata.
+//! Explains a profile or an entry of the errata, for `threadspec explain`.
 
 use crate::selection::clauses_named;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! What `threadspec explain` says of a rule of a model API.
+//! Explains a rule of a model API, for `threadspec explain`.
 
 use std::fmt::Write;
 use threadspec_golden::{

@@ -1,4 +1,4 @@
-//! Which cases a command is about.
+//! Selects the cases of a command.
 
 use crate::{Stop, did_you_mean, select};
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use threadspec_judge::text::visible;
 use threadspec_runner::{Exit, Shard, can_be_put};
 use wildmatch::WildMatch;
 
-/// Which cases.
+/// The options that select cases.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CaseFilter {
     /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
@@ -99,7 +99,7 @@ impl CaseFilter {
         }
     }
 
-    /// The same as arguments.
+    /// Adds the same options as arguments of a command.
     pub(crate) fn arguments(&self, add: &mut impl FnMut(&str, &str)) {
         self.filter.iter().for_each(|pattern| add("--filter", pattern));
         self.op.iter().for_each(|op| add("--op", &op.to_string()));

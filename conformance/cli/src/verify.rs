@@ -53,7 +53,8 @@ pub type Testees = Vec<Box<dyn Testee + Send>>;
 /// Says after a run what its testees left to be said.
 pub type Leftovers = Box<dyn FnOnce() -> Option<String>>;
 
-/// What the whole program adds to this command: testees that ask a provider for the answers of their model, and reports that are pages.
+/// The additions of the whole program to this command: testees that ask a provider for the answers of their model, and reports that are
+/// pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Additions {
     /// Starts the testees of `--provider`. The first one is ready; the others start when they are first asked.
@@ -300,7 +301,7 @@ impl Verify {
         self.provider.map(|_| JudgeProfile::Universal).or(self.profile)
     }
 
-    /// Whether a case is put to the testee.
+    /// Returns whether a case runs against the testee.
     fn puts(&self, case: &Case, options: &RunOptions) -> bool {
         options.fits(case) && takes(&self.through, !self.command.is_empty(), case)
     }
@@ -336,7 +337,7 @@ impl Verify {
         Ok((testees, none))
     }
 
-    /// Whether only a program with [`Additions`] can run this command.
+    /// Returns whether only a program with [`Additions`] can run this command.
     pub fn needs_additions(&self) -> bool {
         self.provider.is_some() || self.output.needs_pages()
     }
@@ -400,7 +401,7 @@ impl Verify {
         RunOptions { left_out, ..options }
     }
 
-    /// What counts against the testee beyond its replies.
+    /// Lists the faults of the testee beyond its replies.
     fn against(&self, run: &Run<'_>, hello: &Hello, options: &RunOptions) -> Vec<String> {
         let missing = self.require_ops.iter().filter(|op| !hello.ops.contains(op));
         let mut against: Vec<String> =

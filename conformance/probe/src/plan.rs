@@ -1,4 +1,4 @@
-//! Which rules are probed, and which are left out.
+//! Plans which rules are probed, and which are left out.
 
 use crate::error::Error;
 use crate::options::ProbeOptions;
@@ -9,10 +9,10 @@ use threadspec_apis::rule_applies;
 use threadspec_golden::{RuleEntry, provider_rules};
 use wildmatch::WildMatch;
 
-/// What is longer is sent only if that is asked for.
+/// A longer request is sent only on demand.
 const LARGE: usize = 1_000_000;
 
-/// What will be sent, and what not.
+/// The requests that will be sent, and the rules that are left out.
 #[derive(Clone, Debug)]
 pub struct ProbePlan {
     /// The rules with their requests, in the order of `provider-rules.json`, those with images last.

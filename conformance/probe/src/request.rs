@@ -142,7 +142,7 @@ fn request(rule: &RuleEntry, is_broken: bool, mut members: BodyMembers, options:
     ProbeRequest { target, headers, body: members.text() }
 }
 
-/// What every client sends, and the real API demands, beside what the rule is about.
+/// Adds the members that every client sends, and the real API demands, beside the subject of the rule.
 fn complete(members: &mut BodyMembers, options: &ProbeOptions, is_limited: bool) {
     let ProbeOptions { api, model, max_tokens, stream, .. } = options;
     let history = members.text();

@@ -199,7 +199,7 @@ fn rules_of_others_are_asked_only_by_name() {
     assert!(asked(&["OAI-CHAT-CONTENT-MAX"], false).is_err_and(|error| error.contains("--large")));
 }
 
-/// What comes of one rule, whose twin and broken request are answered so.
+/// Returns the result of one rule, whose valid and broken request are answered so.
 fn probed(twin: &Result<ProbeReply, String>, broken: &Result<ProbeReply, String>) -> (ProbedRule, usize) {
     let options = ProbeOptions { rules: vec!["OAI-CHAT-ORPHAN".into()], ..ProbeOptions::new(Api::OpenAiChat, "m") };
     let mut count = 0;
@@ -344,7 +344,7 @@ fn what_is_known_of_a_server_is_excused_as_long_as_it_is_so() {
     }
 }
 
-/// What is written is read again, and says what the provider has changed since.
+/// Reports that are written are read again, and show the changes of the provider.
 #[test]
 fn reports_are_compared() {
     let options = ProbeOptions { rules: vec!["OAI-CHAT-OR*".into()], ..ProbeOptions::new(Api::OpenAiChat, "m") };

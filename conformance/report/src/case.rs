@@ -8,7 +8,7 @@ use strum::EnumMessage;
 use threadspec_judge::corpus::{Case, Corpus, Expect, lay_out};
 use threadspec_judge::protocol::{JudgeProfile, Op, Request};
 
-/// What stands for the storage folder of a session in a request that is pasted.
+/// Replaces the storage folder of a session in a request that is pasted.
 const STORAGE: &str = "/tmp/session";
 
 /// A whole case: what it is for, what it demands, and for each of these profiles the request to paste to a testee by hand.

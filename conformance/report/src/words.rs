@@ -1,4 +1,4 @@
-//! What several reports say in the same words.
+//! Holds the words that several reports share.
 
 use super::record::RunRecord;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// What a line of a note finds about a clause.
+/// Returns the finding of a line of a note about a clause.
 pub fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
     line.strip_prefix(clause)?.strip_prefix(": ")
 }

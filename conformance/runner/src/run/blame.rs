@@ -110,7 +110,7 @@ impl Worker<'_, '_, '_> {
         self.settle(index, judgement, is_declined);
     }
 
-    /// Whether a fresh process stays silent for this long. If it does not, its handshake is at fault, and the run ends.
+    /// Returns whether a fresh process stays silent for this long. If it does not, its handshake is at fault, and the run ends.
     fn is_silent_after_hello(&mut self, time: Duration) -> bool {
         let Some(unasked) = self.testee.overhear(time) else { return true };
         self.shared.end_with(match unasked {
@@ -124,7 +124,7 @@ impl Worker<'_, '_, '_> {
         false
     }
 
-    /// Whether a fresh process answers its hello only once within the time in which this one answered twice. If not, the run ends.
+    /// Returns whether a fresh process answers its hello only once within the time in which this one answered twice. If not, the run ends.
     pub(super) fn hello_is_said_once(&mut self) -> bool {
         let time = self.since.elapsed().min(LATEST_HELLO) + MOMENT;
         self.afresh();

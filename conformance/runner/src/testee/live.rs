@@ -42,8 +42,7 @@ pub(super) struct Live {
     /// The requests that wait for their replies, in the order in which they were sent.
     waiting: VecDeque<Waiting>,
     answered: HashSet<i64>,
-    /// What is left of the time for the oldest request, on which the testee can have begun to work when it had answered the request
-    /// before, if it answers in turn.
+    /// The time left for the oldest request. It began when the testee had answered the request before, if it answers in turn.
     patience: Patience,
     /// How long the latest reply took.
     took: Duration,
@@ -57,7 +56,7 @@ struct Waiting {
     accepted: Accepted,
 }
 
-/// What waiting for a line can bring.
+/// The result of waiting for a line.
 enum Awaited {
     Line(Vec<u8>),
     TooLong,

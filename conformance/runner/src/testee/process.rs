@@ -44,7 +44,7 @@ impl Process {
         Self::start_with(command, timeout, None)
     }
 
-    /// The same for requests that come with an endpoint, of this kind.
+    /// Starts likewise a testee for requests that come with an endpoint, of this kind.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ struct PlayedSession {
     runs: Vec<Value>,
 }
 
-/// What comes of an outcome.
+/// The consequence of an outcome.
 #[derive(Debug, PartialEq)]
 pub(super) enum SessionHeard {
     /// It is that of the whole request.
@@ -55,8 +55,8 @@ impl Sessions {
         Ok(Cow::Owned(request))
     }
 
-    /// What comes of the outcome of a request. The folder of a session whose process is lost stays until [`Sessions::clear`]: the process
-    /// may still write to it.
+    /// Decides the consequence of the outcome of a request. The folder of a session whose process is lost stays until [`Sessions::clear`]:
+    /// the process may still write to it.
     pub(super) fn heard(&mut self, id: i64, outcome: Outcome) -> SessionHeard {
         let Some(session) = self.0.get_mut(&id) else {
             return SessionHeard::Whole(match outcome {
@@ -133,7 +133,7 @@ impl PlayedSession {
         Outcome::Reply(Reply::Ok(output))
     }
 
-    /// Whether the script kills the process in a run that was not reported yet.
+    /// Returns whether the script kills the process in a run that was not reported yet.
     fn awaits_a_kill(&self) -> bool {
         self.kills.iter().skip(self.runs.len()).any(|kill| *kill)
     }
@@ -151,7 +151,7 @@ fn kills(input: &str) -> Vec<bool> {
     SessionScript::read(input).map(|script| script.runs.into_iter().map(is_kill).collect()).unwrap_or_default()
 }
 
-/// What is wrong with a process that was started anew, if its hello is another one now.
+/// Returns the fault of a process that was started again, if its hello is another one now.
 pub(super) fn is_the_same(before: &Hello, now: &Hello) -> Result<(), Outcome> {
     if before == now {
         return Ok(());

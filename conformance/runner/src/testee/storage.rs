@@ -65,7 +65,7 @@ impl Storage {
         &self.path
     }
 
-    /// What stands beside it, by name.
+    /// Lists the files beside it, by name.
     pub(super) fn beside(&self) -> Vec<OsString> {
         let entries = fs::read_dir(&self.around).into_iter().flatten();
         let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
