@@ -9,7 +9,7 @@ use threadspec_judge::protocol::Reply;
 use threadspec_judge::universal::value;
 use threadspec_provider::{Overheard, RunPlan, overheard, unsayable, unsupported};
 
-/// Of how many findings of a run both sides are shown.
+/// The number of findings of a run of which both sides are shown.
 const SHOWN: usize = 3;
 
 /// The reply of a client of ours whose requests went through a gateway: what it said itself, with the requests as it sent them, and in
@@ -36,7 +36,8 @@ pub fn compose(run: &GatewayRun<'_>, name: &str, reply: Reply) -> Reply {
     compose_with(run, name, &judge(run), false, reply)
 }
 
-/// The same with these findings. What an agent did that is not ours is judged by the clauses WIRE-* as well, beside what the gateway did.
+/// Composes the reply with these findings. What an agent did that is not ours is judged by the clauses WIRE-* as well, beside what the
+/// gateway did.
 pub fn compose_with(
     run: &GatewayRun<'_>,
     name: &str,
@@ -82,7 +83,7 @@ pub fn compose_with(
     composed
 }
 
-/// What was said and cannot be told in the client's API.
+/// Returns the part of the answers that the client's API cannot express.
 fn untellable(run: &GatewayRun<'_>) -> Option<String> {
     let is_plain = run.client == Api::Anthropic && !run.plan.stream;
     let mut said = run.record.attempts.iter().filter_map(|attempt| attempt.said.as_ref());

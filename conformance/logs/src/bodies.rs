@@ -1,4 +1,4 @@
-//! What one body, or one history, shows alone: the rules of its API, and the neutral ones.
+//! Judges one body, or one history, alone: by the rules of its API, and by the neutral ones.
 
 use super::finding::{Element, Finding, Place};
 use super::forms::LoggedTurn;
@@ -11,7 +11,7 @@ use threadspec::oracle::{
     Api, Breach, RequestContext, RequestForm, RequestHeaders, provider_breaches_in, provider_breaches_with,
 };
 
-/// What is wrong with messages in other words than an API's.
+/// Judges messages whose form is not an API's.
 pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
     // A history that begins with a result goes on from one that the server keeps.
     let first = turns.iter().find(|turn| turn.message["role"] != "system");
@@ -33,7 +33,7 @@ fn position_in(path: &str) -> Option<usize> {
     path.strip_suffix(']')?.rsplit_once('[')?.1.parse().ok()
 }
 
-/// What is wrong with a body in the words of a form that has rules of its own, with what only the neutral rules see.
+/// Judges a body in a form with rules of its own, with the faults that only the neutral rules find.
 pub(super) fn of_form(
     form: RequestForm,
     body: &Value,
@@ -75,7 +75,7 @@ const OF_WHOLE: [&str; 3] = ["required", "version", "tool-options"];
 /// Families of rules on the end of a request, which a history that stands alone has not.
 const OF_END: [&str; 2] = ["prefill", "trailing"];
 
-/// What is wrong with a body in the words of an API, with its headers, if they are known.
+/// Judges a body of an API, with its headers, if they are known.
 pub(super) fn of_body(
     api: Api,
     (body, headers): (&Value, Option<RequestHeaders<'_>>),

@@ -27,7 +27,7 @@ pub fn check(input: impl Read, options: &CheckOptions, sink: &mut dyn Sink) -> i
     LogFiles::new(options).check("", input, sink)
 }
 
-/// The same for a file. Of a database only the pages that are needed are read, its write-ahead log included, and nothing is written.
+/// Checks a file likewise. Of a database only the pages that are needed are read, its write-ahead log included, and nothing is written.
 ///
 /// # Errors
 ///
@@ -150,8 +150,8 @@ impl LogFiles {
     }
 }
 
-/// The same for a folder as one log, in the order of its files' names, numbers by their value: some programs write a file for each message.
-/// Each place has the file's path in the folder as its entry.
+/// Checks a folder as one log, in the order of its files' names, numbers by their value. Some programs write a file for each message. Each
+/// place has the file's path in the folder as its entry.
 ///
 /// # Errors
 ///
@@ -204,7 +204,7 @@ pub fn by_numbers(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// The same for bytes that are there already: for bindings, which have no files.
+/// Checks bytes in memory: for bindings, which have no files.
 ///
 /// ```
 /// use threadspec_logs::{CheckOptions, Level, check_bytes};

@@ -16,7 +16,7 @@ pub(super) struct ExportOrder {
     weight: usize,
 }
 
-/// What a record of an export holds, and when it was.
+/// The content of a record of an export, and its time.
 pub(super) struct ExportedRecord {
     /// Sorts as the times do.
     pub(super) time: String,

@@ -19,7 +19,7 @@ pub(super) const WINDOW: usize = 32 << 20;
 /// A record that is larger than this is not read.
 const LONGEST: usize = 256 << 20;
 
-/// What comes next in a file.
+/// The next part of a file.
 #[derive(Debug)]
 pub(super) enum RecordItem<'a> {
     /// A JSON value as it is written, as far as brackets and quotes tell.
@@ -265,7 +265,7 @@ impl<'a> Records<'a> {
         self.broken(length)
     }
 
-    /// Whether a line behind this place is a whole object.
+    /// Returns whether a line behind this place is a whole object.
     fn has_whole_line(&self, behind: usize) -> bool {
         let lines = self.buffer[self.start + behind..].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         lines
@@ -429,7 +429,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Whether a recorded stream of events begins here.
+    /// Returns whether a recorded stream of events begins here.
     fn is_stream_line(&mut self) -> bool {
         self.byte(8);
         let bytes = &self.buffer[self.start..];
@@ -457,7 +457,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// What was found in the buffer.
+/// The part that was found in the buffer.
 enum FoundPart {
     Record(Range<usize>),
     Stream(Range<usize>),

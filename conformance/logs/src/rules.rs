@@ -1,4 +1,4 @@
-//! What each rule asks of whoever broke it: how bad that is, and what to do.
+//! Gives each rule a level and an advice.
 
 use super::finding::{Finding, Level, Place};
 use super::verdict::UNSURE;
@@ -8,7 +8,7 @@ use threadspec_golden::{LogRuleEntry, log_rules, provider_rules};
 /// The rule that a result is no JavaScript's text of an object.
 pub(super) const LOST_RESULT: &str = "LOG-RESULT";
 
-/// What a rule demands, in one sentence; `None` for an id that no rule has.
+/// Returns the demand of a rule, in one sentence; `None` for an id that no rule has.
 ///
 /// ```
 /// assert!(threadspec_logs::rule_text("OAI-CHAT-ANSWERED").is_some_and(|text| text.starts_with("Directly after")));
@@ -43,7 +43,7 @@ pub(super) fn family(rule: &str) -> &'static str {
     provider_rules().iter().find(|known| known.id == rule).map_or("", |known| &known.family)
 }
 
-/// What to do where a rule of an API is broken; a rule has the advice of its family.
+/// Returns the advice for a broken rule of an API; a rule has the advice of its family.
 fn advice_of(rule: &str) -> &'static str {
     let family = family(rule);
     ADVICE.iter().find(|(known, _)| *known == family).map_or("", |(_, advice)| advice)

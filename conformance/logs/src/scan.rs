@@ -75,7 +75,7 @@ impl Scan {
     }
 }
 
-/// Whether it has no more of a list than its bracket, as `[INFO] …` of a program, or a table of TOML.
+/// Returns whether it has no more of a list than its bracket, as `[INFO] …` of a program, or a table of TOML.
 pub(super) fn is_no_list(text: &str) -> bool {
     let starts = |text: &str| {
         text.starts_with(['"', '{', '[', ']', '-'])

@@ -29,7 +29,7 @@ pub(super) struct SeenHistory {
     around: (u64, u64),
     /// The form of the record.
     pub(super) form: &'static str,
-    /// What was found out about its elements.
+    /// The judged history of its elements.
     pub(super) judged: JudgedHistory,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct SeenHistories {
 /// A record without what was judged already.
 pub(super) struct ShortRecord<'r> {
     pub(super) text: String,
-    /// Whether that is only the list, since what stands around it is what it was.
+    /// True if that is only the list, since what stands around it is what it was.
     pub(super) is_list: bool,
     pub(super) seen: SeenHistory,
     list: HashedList<'r>,
@@ -212,7 +212,7 @@ fn list(record: &[u8]) -> Option<usize> {
     named("\"input\"", before).or(messages)
 }
 
-/// The same behind this place of a list's content.
+/// Finds the list behind this place of a list's content.
 fn list_behind(content: &[u8], end: usize) -> Option<usize> {
     list(&content[end..])
 }

@@ -1,4 +1,4 @@
-//! What a server made of a request: it outranks the rules, which only say what an API is known to do.
+//! Applies a server's verdict on a request: it outranks the rules, which only predict an API.
 
 use super::bodies;
 use super::finding::{Finding, Level, Place};
@@ -67,7 +67,7 @@ fn accepted(
     found
 }
 
-/// Whether it is about calls and results, in the neutral rules.
+/// Returns whether it is about calls and results, in the neutral rules.
 fn is_lost(found: &Finding) -> bool {
     matches!(found.rule, "LOG-ANSWERED" | "LOG-ORPHAN" | "LOG-ONCE")
 }
@@ -109,7 +109,8 @@ fn as_warning(found: Finding) -> Finding {
     Finding { level: Level::Warning, text: format!("{}{UNSURE}", found.text), ..found }
 }
 
-/// Whether the words of a refusal are those of a rule: they have a sentence of it, or the part of one that names nothing of the request.
+/// Returns whether the words of a refusal are those of a rule: they have a sentence of it, or the part of one that names nothing of the
+/// request.
 fn speaks_of(words: &str, rule: &str) -> bool {
     /// A shorter part could stand in any refusal.
     const SHORTEST: usize = 24;

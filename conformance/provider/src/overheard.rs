@@ -22,7 +22,7 @@ pub struct Overheard<'a> {
     pub ended: Duration,
     /// The request.
     pub request: &'a ClientRequest,
-    /// What came back, if anything did.
+    /// The answer, if one came.
     pub response: Option<&'a ClientResponse>,
 }
 

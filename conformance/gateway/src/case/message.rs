@@ -74,8 +74,8 @@ fn call(reading: StrictReading<'_>) -> Result<ClientCall, Error> {
     Ok(ClientCall { id, name, arguments: marked(&unmark_surrogates(&arguments)).into_owned() })
 }
 
-/// What the model thought, in the words of one API: a `text` with its `signature`, or `redacted` data, or an item's `id` with what is
-/// `encrypted` in it and maybe a `text`.
+/// Reads a thought of the model, in the form of one API: a `text` with its `signature`, or `redacted` data, or an item's `id` with
+/// `encrypted` content and maybe a `text`.
 fn thought(reading: StrictReading<'_>) -> Result<Thinking, Error> {
     let mut members = reading.members()?;
     let text = members.read("text", StrictReading::string)?;

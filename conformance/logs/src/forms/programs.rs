@@ -1,4 +1,4 @@
-//! What agents and frameworks save of their conversations: sessions of programs, stores of frameworks.
+//! Reads the conversations that agents and frameworks save: sessions of programs, stores of frameworks.
 
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};

@@ -100,8 +100,8 @@ fn gone_on_from<'a>(record: &'a WireRecord, last: &Attempt) -> Option<&'a WireMe
     last.came.text.starts_with(&message.content).then_some(message)
 }
 
-/// What an answer that broke off said, as far as the agent goes on from it: as much of its text as the client has read, and those of its whole
-/// calls that are sent.
+/// Returns the part of a broken answer from which the agent goes on. It has as much of the text as the client has read, and those of its
+/// whole calls that are sent.
 fn part_of(last: &Attempt, message: &WireMessage) -> Value {
     let mut turn = Map::new();
     turn.insert("content".to_owned(), message.content.as_str().into());
@@ -114,7 +114,7 @@ fn part_of(last: &Attempt, message: &WireMessage) -> Value {
     turn.into()
 }
 
-/// What an ask was answered, as a turn: an error with what came whole before it, if it failed for good.
+/// Returns the answer to an ask as a turn: an error with the parts that came whole before it, if it failed for good.
 fn said_by(attempt: &Attempt) -> Value {
     let mut turn = Map::new();
     if attempt.failed() {

@@ -12,7 +12,7 @@ pub(super) struct KnownCall {
     pub(super) name: String,
 }
 
-/// What was sent instead of ids and of names: one to one.
+/// The replacements of ids and of names: one to one.
 #[derive(Debug, Default)]
 pub(super) struct Renamed {
     ids: OneToOne,
@@ -79,7 +79,7 @@ impl Renamed {
     }
 }
 
-/// Whether the API refuses an id for its form (OAI-CHAT-ID-LEN, OAI-RESP-CALLID-LEN, ANT-ID-PATTERN).
+/// Returns whether the API refuses an id for its form (OAI-CHAT-ID-LEN, OAI-RESP-CALLID-LEN, ANT-ID-PATTERN).
 fn refuses_id(api: Api, id: &str) -> bool {
     match api {
         // Older versions take no more.

@@ -10,7 +10,7 @@ use crate::run::PlayedRun;
 use memchr::memmem;
 use threadspec_apis::ApiError;
 
-/// What stands before the name of a run.
+/// The text before the name of a run.
 const MARK: &str = "threadspec run ";
 
 /// The text that marks the tools of a run, in whose descriptions it stands. The name of the run is the key with which it begins: letters and digits.

@@ -75,9 +75,9 @@ pub struct Engine {
 /// A run that is over.
 #[derive(Debug)]
 pub struct EndedRun {
-    /// What was to happen.
+    /// The plan.
     pub plan: RunPlan,
-    /// What happened.
+    /// The record.
     pub record: WireRecord,
 }
 
@@ -140,13 +140,13 @@ impl Engine {
         }
     }
 
-    /// What came since the last time and belongs to no run: with a key that nobody gave out while not exactly one run was under way, or
-    /// with the key of a run that was over.
+    /// Returns the attempts since the last call that belong to no run. Their key was given to nobody while not exactly one run was under
+    /// way, or it is the key of a run that was over.
     pub fn take_strays(&mut self) -> Vec<Stray> {
         std::mem::take(&mut self.strays)
     }
 
-    /// What has happened so far in a run.
+    /// Returns the record of a run so far.
     pub fn record(&self, key: &str) -> Option<&WireRecord> {
         self.runs.get(key).map(|run| &run.record)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, json_text, response_headers};
 
-/// What is the same in each answer to a request.
+/// The common part of all answers to a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     /// Whose headers it has.

@@ -53,13 +53,13 @@ fn judge_request(api: Api, one: Numbered<'_>, answers: &[&Said], findings: &mut 
     }
 }
 
-/// Whether a message repeats an answer: it has its calls.
+/// Returns whether a message repeats an answer: it has its calls.
 fn is_of(said: &Said, message: &WireMessage) -> bool {
     let ids = message.calls.iter().map(|call| &call.id);
     !message.calls.is_empty() && ids.eq(said.calls.iter().map(|call| &call.id))
 }
 
-/// What is wrong with the thoughts of a message that repeats an answer, and where: one is changed, of another answer, or out of order.
+/// Finds a wrong thought of a message that repeats an answer, and its place: one is changed, of another answer, or out of order.
 fn altered(said: &Said, message: &WireMessage) -> Option<(String, String)> {
     let mut rest = said.thoughts.iter();
     for part in &message.opaque {
@@ -87,7 +87,7 @@ fn changed<'a>(part: &OpaquePart, mut thoughts: impl Iterator<Item = &'a SaidTho
     })
 }
 
-/// Whether a part is a thought as it was.
+/// Returns whether a part is a thought as it was.
 fn is_kept(thought: &SaidThought, part: &OpaquePart) -> bool {
     match &part.content {
         OpaqueContent::Thinking { text, signature } => {

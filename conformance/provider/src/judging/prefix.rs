@@ -24,9 +24,9 @@ pub(super) struct PrefixLoss {
     pub(super) place: String,
     /// The first byte in it that differs, counted from 0.
     pub(super) byte: usize,
-    /// What stood there.
+    /// The earlier value.
     pub(super) was: String,
-    /// What stands there now.
+    /// The new value.
     pub(super) is: String,
     /// How many bytes of the new request stand behind it, so that they are read anew.
     pub(super) following: usize,

@@ -1,4 +1,4 @@
-//! What the provider keeps for Responses: answers, their items, conversations. Only the key of a run sees what was kept for it.
+//! Keeps items for Responses: answers, their items, conversations. Only the key of a run sees what was kept for it.
 
 use super::body::items;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub(crate) struct Resolved {
     pub(crate) body: Option<Value>,
 }
 
-/// What a request names and nobody kept.
+/// An item that a request names and nobody kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Forgotten {
     /// A response.

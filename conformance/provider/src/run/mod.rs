@@ -157,7 +157,7 @@ impl PlayedRun {
         }
     }
 
-    /// What a request costs.
+    /// Returns the usage of a request.
     fn usage(&mut self, body: &Body) -> Usage {
         let Some(shown) = body.whole.as_ref().or(body.value.as_ref()) else { return Usage::default() };
         self.prompts.push(self.plan.api, PromptText::of(self.plan.api, shown))

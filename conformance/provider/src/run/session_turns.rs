@@ -1,4 +1,4 @@
-//! Which turn answers a request of a session: the next one of the run that began last.
+//! Chooses the turn that answers a request of a session: the next one of the run that began last.
 
 use super::turns::Turns;
 use crate::script::WireTurn;

@@ -1,10 +1,10 @@
-//! Which turn answers an ask.
+//! Chooses the turn that answers an ask.
 
 use crate::script::WireTurn;
 use std::fmt::Debug;
 use threadspec_apis::ApiRequest;
 
-/// What knows the turns of a run.
+/// A source of the turns of a run.
 ///
 /// A case has a list; a script of a provider that stands alone may have rules.
 pub(crate) trait Turns: Debug + Send {

@@ -12,7 +12,7 @@ pub enum Fault {
     Status {
         /// The status of HTTP, from 400 on.
         status: u16,
-        /// What `retry-after` and `retry-after-ms` say.
+        /// The value of `retry-after` and `retry-after-ms`.
         retry_after: Option<Duration>,
         /// The error's type, if it is another one than this status has.
         kind: Option<String>,
@@ -20,7 +20,7 @@ pub enum Fault {
         code: Option<String>,
         /// Its message.
         message: Option<String>,
-        /// What `x-should-retry` says.
+        /// The value of `x-should-retry`.
         should_retry: Option<bool>,
     },
     /// Nothing comes for so long; then the connection closes.

@@ -55,7 +55,7 @@ impl<'a> StrictReading<'a> {
         compact(&self.node.text())
     }
 
-    /// Whether it is null.
+    /// Returns whether it is null.
     pub fn is_null(&self) -> bool {
         self.node == Node::Scalar("null")
     }
@@ -178,7 +178,7 @@ impl<'a> ObjectReading<'a> {
         self.read(name, read)?.map_or_else(|| self.error(format!("`{name}` is missing")), Ok)
     }
 
-    /// Whether a member is there that nobody has taken.
+    /// Returns whether a member is there that nobody has taken.
     pub fn has(&self, name: &str) -> bool {
         self.rest.iter().any(|(other, node)| other == name && *node != Node::Scalar("null"))
     }

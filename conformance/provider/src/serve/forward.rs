@@ -41,11 +41,11 @@ pub struct Upstream {
     is_tls: bool,
     host: String,
     port: u16,
-    /// What stands before the path of each request.
+    /// The text before the path of each request.
     path: String,
     /// The key that replaces the client's.
     key: Option<String>,
-    /// What stands in each request besides.
+    /// The further fields of each request.
     further: Vec<(String, String)>,
 }
 
@@ -82,7 +82,7 @@ impl Upstream {
         })
     }
 
-    /// The same, with these fields in each request.
+    /// Adds these fields to each request.
     #[must_use]
     pub fn adding(self, further: Vec<(String, String)>) -> Self {
         Self { further, ..self }
@@ -95,7 +95,7 @@ impl Upstream {
         if is_usual { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// Whether what is sent there stays on this machine.
+    /// Returns whether what is sent there stays on this machine.
     ///
     /// ```
     /// use threadspec_provider::Upstream;
@@ -109,7 +109,7 @@ impl Upstream {
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
-    /// Whether nobody on the way can read what is sent.
+    /// Returns whether nobody on the way can read what is sent.
     pub fn is_secure(&self) -> bool {
         self.is_tls
     }

@@ -1,4 +1,4 @@
-//! What one client may cost.
+//! Limits the cost of one client.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which conversation a request belongs to.
+//! Finds the conversation of a request.
 
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -14,7 +14,7 @@ const MOST_REMEMBERED: usize = 1 << 16;
 pub(super) struct Belonging {
     /// The number of the conversation, counted from 0.
     pub(super) conversation: usize,
-    /// Whether it begins with this request.
+    /// True if it begins with this request.
     pub(super) is_new: bool,
     /// Where the request stops being an extension of the one that it goes on from.
     pub(super) loss: Option<Loss>,

@@ -15,7 +15,7 @@ use threadspec_judge::universal::value;
 /// How much of a text a finding shows, in characters.
 const SHOWN: usize = 60;
 
-/// What is wrong with how a request goes on from the one before, which was answered with `said`, of which `came` arrived.
+/// Judges how a request continues the one before, which was answered with `said`, of which `came` arrived.
 pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &ApiRequest) -> Vec<WireFinding> {
     // The system text may stand anywhere.
     let rest = |request: &'_ ApiRequest| -> Vec<WireMessage> {

@@ -1,4 +1,4 @@
-//! What the provider said beside what the client read.
+//! Compares the provider's answer with the answer that the client read.
 //!
 //! | module | what it judges |
 //! |---|---|
@@ -37,7 +37,7 @@ struct Answer<'j, 'a> {
     exchange: &'a ClientExchange,
     sent: &'j SentByClient<'a>,
     attempt: &'a Attempt,
-    /// What the client heard, as a text.
+    /// The client's answer, as a text.
     read: String,
     /// The API that the client speaks.
     api: Api,

@@ -17,7 +17,7 @@ use threadspec_provider::{Said, SaidByModel, WireLevel};
 
 const CLAUSE: &str = clause::GATE_SAID;
 
-/// Whether a gateway may refuse to pass an answer on: no other API could say it, or nobody could use it.
+/// Returns whether a gateway may refuse to pass an answer on: no other API could say it, or nobody could use it.
 pub(super) fn may_be_refused(said: &Said) -> bool {
     let mut ids = HashSet::new();
     let is_odd = |call: &SaidByModel| {
@@ -205,7 +205,7 @@ pub(super) fn odd_blocks(api: Api, body: &Value) -> Vec<String> {
     }
 }
 
-/// The same of a streamed one.
+/// Lists the odd items of a streamed answer.
 pub(super) fn odd_items(api: Api, events: &[SseEvent]) -> Vec<String> {
     let mut found = Vec::new();
     for event in events {

@@ -11,7 +11,7 @@ use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 use threadspec_judge::universal::value;
 
-/// Which call became which, by their positions on both sides.
+/// The pairs of calls, by their positions on both sides.
 #[derive(Debug, Default)]
 pub(super) struct CallPairs {
     pub(super) of_sent: Vec<Option<usize>>,

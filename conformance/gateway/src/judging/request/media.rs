@@ -105,7 +105,7 @@ fn home(ours: &ComparedThread<'_>, image: &ComparedImage<'_>) -> String {
     }
 }
 
-/// Whether an image is where it was, or behind the results of its group.
+/// Returns whether an image is where it was, or behind the results of its group.
 fn is_at_home(
     pair: &RequestPair<'_, '_>,
     image: &ComparedImage<'_>,
@@ -127,7 +127,7 @@ fn is_at_home(
     })
 }
 
-/// Whether two texts in base64 have the same bytes.
+/// Returns whether two texts in base64 have the same bytes.
 pub(super) fn is_same_image(one: &str, other: &str) -> bool {
     one == other || squeezed(one).eq(squeezed(other))
 }

@@ -1,4 +1,4 @@
-//! What a client sent beside what arrived: one request, one pair.
+//! Compares each request of a client with the one that arrives: one request, one pair.
 //!
 //! | module | what it compares |
 //! |---|---|
@@ -111,12 +111,12 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     }
 }
 
-/// Whether a part of the history is kept by the provider.
+/// Returns whether a part of the history is kept by the provider.
 fn is_elsewhere(request: &ApiRequest) -> bool {
     request.previous_response_id.is_some() || request.conversation.is_some() || !request.references.is_empty()
 }
 
-/// Whether calls and results of a request do not fit together.
+/// Returns whether calls and results of a request do not fit together.
 pub(super) fn is_broken(request: &ApiRequest) -> bool {
     ComparedThread::of(request).is_broken
 }

@@ -30,7 +30,7 @@ pub(super) fn untagged<'a>(
     (pieces, told)
 }
 
-/// What stands before and behind a text in tags; `None` if it does not stand there in tags.
+/// Returns the texts before and behind a text in tags; `None` if it is not there in tags.
 fn tagged<'a>(whole: &'a str, text: &str) -> Option<[&'a str; 2]> {
     let at = whole.find(text)?;
     let (before, behind) = (&whole[..at], &whole[at + text.len()..]);

@@ -12,7 +12,7 @@ use threadspec_apis::OpaqueContent;
 use threadspec_golden::clause;
 use threadspec_provider::WireLevel;
 
-/// Which texts became which, by the positions of their messages.
+/// The pairs of texts, by the positions of their messages.
 #[derive(Debug, Default)]
 pub(super) struct TextPairs(pub(super) Vec<(usize, usize)>);
 
@@ -179,7 +179,7 @@ fn judge_change(
     }
 }
 
-/// What is carried in another form is only told.
+/// Decides the level of a finding: a text that is carried in another form is only reported.
 fn level_of(
     ours: &ComparedThread<'_>,
     theirs: &ComparedThread<'_>,

@@ -15,7 +15,7 @@ const CLAUSE: &str = clause::GATE_TOOLS;
 /// With what a mark of a run begins, in the description of a tool.
 const MARK: &str = "threadspec run ";
 
-/// What became of the names of tools that the provider's API cannot declare.
+/// The known new names of tools whose names the provider's API cannot declare.
 #[derive(Debug)]
 pub(crate) struct KnownNames {
     api: Api,
@@ -27,7 +27,7 @@ impl KnownNames {
         Self { api, arrived_as: HashMap::new() }
     }
 
-    /// Whether a name arrived, or as what it has been mapped.
+    /// Returns whether a name arrived, or as what it has been mapped.
     pub(super) fn is_same(&self, sent: &str, arrived: &str) -> bool {
         match self.arrived_as.get(sent) {
             Some(known) => known == arrived,

@@ -52,7 +52,7 @@ impl Wire {
         Self { client, api, engine, now: Duration::from_secs(1), exchanges: Vec::new() }
     }
 
-    /// What the provider answers to a body.
+    /// Returns the provider's answer to a body.
     fn ask(&mut self, body: &Value) -> Option<ClientResponse> {
         self.now += Duration::from_millis(100);
         let target = target(self.api);
@@ -92,7 +92,7 @@ impl Wire {
         self.pass_with(sent, arrived, Some)
     }
 
-    /// The same, with something done to the answer.
+    /// Passes a request on, and changes the answer.
     fn pass_with(
         &mut self,
         sent: &Value,
@@ -264,7 +264,7 @@ fn changed(body: &Value, change: impl FnOnce(&mut Value)) -> Value {
     body
 }
 
-/// What is found where a faultless client sends this and that arrives.
+/// Returns the findings where a faultless client sends one request and another arrives.
 fn of_request(client: Api, sent: &Value, api: Api, arrived: &Value) -> Vec<&'static str> {
     Wire::new(client, api, json!([{"content": "Done"}])).pass(sent, arrived).clauses()
 }

@@ -5,7 +5,7 @@ use crate::standalone::Script;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 
-/// Whether a rule with this condition answers a request.
+/// Returns whether a rule with this condition answers a request.
 fn fits(when: &Value, api: Api, body: &Value) -> bool {
     let mut desk =
         Desk::new(&json!({"rules": [{"when": when, "turn": {"content": "yes"}}], "otherwise": {"content": "no"}}));
