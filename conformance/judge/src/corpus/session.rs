@@ -1,4 +1,4 @@
-//! Whether the script of a session makes sense: each run decides and is cut where it can be, and has turns enough.
+//! Checks the script of a session: each run decides and is cut where it can be, and has turns enough.
 
 use crate::error::Error;
 use crate::protocol::{Feature, Features};
@@ -26,7 +26,7 @@ pub fn session_features(input: &str) -> Result<Features, Error> {
     Ok(features(&SessionScript::read(input)?))
 }
 
-/// What is wrong with the script of a session, in a sentence each.
+/// Lists the problems of the script of a session, in a sentence each.
 ///
 /// ```
 /// use threadspec_judge::corpus::session_problems;
@@ -168,7 +168,7 @@ fn is_image(result: &Value) -> bool {
     result.as_object().is_some_and(|members| members.contains_key("image"))
 }
 
-/// Whether it is an image in Base64, and no more than a text beside it.
+/// Returns whether it is an image in Base64, and no more than a text beside it.
 fn is_sound_image(result: &Value) -> bool {
     let is_base64 = |text: &str| {
         let digits = text.trim_end_matches('=');

@@ -50,7 +50,7 @@ pub fn plain(value: Value) -> Value {
     if is_marked(&value) { read(&unmark_surrogates(&value.to_string())).unwrap_or(value) } else { value }
 }
 
-/// Whether any string or name differs from the text for which it stands.
+/// Returns whether any string or name differs from the text for which it stands.
 fn is_marked(value: &Value) -> bool {
     let differs = |text: &str| matches!(without_marks(text), Cow::Owned(_));
     match value {

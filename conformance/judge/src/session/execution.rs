@@ -20,9 +20,9 @@ pub(super) struct Decisions {
     pub(super) late: Vec<CallPlace>,
     /// On calls that were pending.
     pub(super) taken: Vec<CallPlace>,
-    /// Whether every pending call is decided on.
+    /// True if every pending call is decided on.
     pub(super) is_complete: bool,
-    /// Whether one is on a call that does not wait: it was never said, a message went past it, or it was settled before.
+    /// True if one is on a call that does not wait: it was never said, a message went past it, or it was settled before.
     pub(super) has_others: bool,
 }
 

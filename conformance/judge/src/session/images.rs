@@ -90,7 +90,7 @@ impl Judging<'_> {
 /// Shorter base64 may be a word.
 const SHORTEST: usize = 8;
 
-/// What stands for an image in base64 in a reply of op `session`: the SHA-256 of its bytes, in hexadecimal.
+/// Returns the text that represents an image in base64 in a reply of op `session`: the SHA-256 of its bytes, in hexadecimal.
 ///
 /// ```
 /// let digest = threadspec_judge::session::image_digest("aGVsbG8=");

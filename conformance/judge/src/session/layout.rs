@@ -5,7 +5,7 @@ use super::thread::{CallFate, ItemKind, JudgedItem, ResponseFate};
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
 
-/// What is said in a request by the user or the model, with what belongs to it.
+/// A message of the user or the model in a request, with its answers.
 #[derive(Debug)]
 pub(super) struct MessageBlock<'m> {
     /// The message, counted from 0.
@@ -172,7 +172,7 @@ impl<'m> RequestLayout<'m> {
         user.map_or(0, |user| user + 1)..end
     }
 
-    /// Whether no response stands between two items in the request.
+    /// Returns whether no response stands between two items in the request.
     pub(super) fn are_neighbours(&self, items: &[JudgedItem<'_>], one: usize, other: usize) -> bool {
         let (first, last) = (one.min(other), one.max(other));
         (first + 1..last).all(|item| items[item].user().is_some() || self.block_of[item].is_none())

@@ -5,7 +5,7 @@ use crate::universal::script::CallOutcome;
 use serde_json::Value;
 use threadspec_golden::clause;
 
-/// What is wrong with an answer.
+/// A fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerFault {
     /// It is missing, there is a second one, or it answers nothing.

@@ -68,7 +68,7 @@ fn own(response: &ResponseFate<'_>, block: &MessageBlock<'_>, sent: &[Option<usi
     response.said.opaque.iter().filter_map(renamed).collect()
 }
 
-/// What is wrong with the opaque parts of a message that repeats a response. `sent` has the place of each call in the message.
+/// Finds a fault in the opaque parts of a message that repeats a response. `sent` has the place of each call in the message.
 pub(super) fn fault(
     response: &ResponseFate<'_>,
     block: &MessageBlock<'_>,

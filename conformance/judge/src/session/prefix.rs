@@ -101,7 +101,7 @@ fn difference(before: &[Placed<'_>], now: &[Placed<'_>]) -> Option<String> {
     None
 }
 
-/// Whether a message is the same; empty contents beside images are equal.
+/// Returns whether a message is the same; empty contents beside images are equal.
 fn is_same(one: &AgentMessage, other: &AgentMessage) -> bool {
     let is_blank = one.text().is_empty() && other.text().is_empty();
     let is_json = || {

@@ -11,10 +11,10 @@ use crate::universal::value::{quote_text, text_became};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
-/// Which items of the thread are judged in a request.
+/// The items of the thread that are judged in a request.
 #[derive(Clone, Debug)]
 pub(super) struct JudgedScope {
-    /// Whether the whole thread is judged, and not only what AGENT-PREFIX does not keep.
+    /// True if the whole thread is judged, and not only what AGENT-PREFIX does not keep.
     pub(super) is_whole: bool,
     /// The responses of the run that no AGENT clause judges.
     pub(super) special: Vec<usize>,
@@ -64,7 +64,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether a response must survive compaction in this run: the open round.
+    /// Returns whether a response must survive compaction in this run: the open round.
     fn is_open_round(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
         let last = items.iter().rposition(|item| item.response().is_some());
@@ -77,8 +77,8 @@ impl Judging<'_> {
         self.compacts(place.run) && is_open && must_stay && !self.is_closed_by_framework(place, index, layout)
     }
 
-    /// Whether a user message of the framework stands last, which says that the calls of a response were cut or that the run goes on: it
-    /// closes the turn.
+    /// Returns whether a user message of the framework stands last, which says that the calls of a response were cut or that the run goes
+    /// on: it closes the turn.
     fn is_closed_by_framework(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
         let plan = &self.session.runs[place.run];
         let is_cut = self.thread.items[index].response().is_some_and(super::thread::ResponseFate::is_open_cut);
@@ -132,7 +132,7 @@ impl Judging<'_> {
         self.add(clause, format!("{what}, which run {} received{found}", run + 1));
     }
 
-    /// Whether no run after it has sent an item yet, and its own run ended early.
+    /// Returns whether no run after it has sent an item yet, and its own run ended early.
     fn is_first_look(&self, index: usize) -> bool {
         let item = &self.thread.items[index];
         let cut_in = match item.response() {
@@ -142,8 +142,8 @@ impl Judging<'_> {
         cut_in.is_some_and(|run| item.seen.is_none_or(|seen| seen <= run))
     }
 
-    /// Whether nothing is left of a run that ended early where only whole runs are saved. A run and the decisions that go on with it
-    /// count as one.
+    /// Returns whether nothing is left of a run that ended early where only whole runs are saved. A run and the decisions that go on with
+    /// it count as one.
     fn is_lost_with_its_run(&self, index: usize, layout: &RequestLayout<'_>) -> bool {
         let root = |run: usize| self.roots.get(run).copied().unwrap_or(run);
         let own = root(self.thread.items[index].run);
@@ -157,7 +157,7 @@ impl Judging<'_> {
         })
     }
 
-    /// Whether what a run began with is lost with its first round, or with all of its rounds, as the hello says.
+    /// Returns whether what a run began with is lost with its first round, or with all of its rounds, as the hello says.
     fn is_lost_with_its_round(&self, run: usize, layout: &RequestLayout<'_>) -> bool {
         match self.abilities.session.saves {
             Saves::Call => false,
@@ -247,7 +247,7 @@ impl Judging<'_> {
         self.add(clause::SESSION_SAID_ONCE, format!("{what}{found}"));
     }
 
-    /// Whether a user message is joined with a neighbour.
+    /// Returns whether a user message is joined with a neighbour.
     fn is_joined(&self, index: usize, text: &str, layout: &RequestLayout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
         layout.blocks.iter().zip(&layout.item_of).any(|(block, item)| {
@@ -347,7 +347,7 @@ impl Judging<'_> {
     }
 }
 
-/// Whether a message says again what an item is.
+/// Returns whether a message says again what an item is.
 fn is_again(item: &JudgedItem<'_>, message: &AgentMessage) -> bool {
     if let Some(text) = item.user() {
         return message.speaker == Speaker::Human && !text.trim().is_empty() && arrived(text, message.text());

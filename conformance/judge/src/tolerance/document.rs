@@ -1,6 +1,6 @@
 //! A document taken apart into its elements, to be put as the clauses say.
 
-/// What separates elements. A text cannot hold it: it has no raw `<`.
+/// Separates elements. A text cannot hold it: it has no raw `<`.
 const BETWEEN: &str = "\n  <event ";
 const START: &str = "<thread>";
 const END: &str = "\n</thread>";

@@ -6,7 +6,7 @@ use crate::protocol::{ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Sp
 use serde_json::Number;
 use threadspec::{Profile, Role, escape_text};
 
-/// What the clause has otherwise: at a position of the log, after an iteration.
+/// A difference that the clause explains: at a position of the log, after an iteration.
 struct LogEdit {
     at: usize,
     iteration: usize,

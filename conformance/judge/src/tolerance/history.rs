@@ -4,7 +4,7 @@ use super::iterations::beginnings;
 use crate::protocol::{ChatMessage, Input, LoopOutput, Part, Parts, Shape, Speaker, ThreadEvent};
 use threadspec::{Event, EventKind, read_events};
 
-/// What stands before the answer of a person (MSG-ANSWER).
+/// Begins the answer of a person (MSG-ANSWER).
 const ANSWER: &str = "[Human Response]: ";
 
 /// Settles the output of `messages` in standard mode.

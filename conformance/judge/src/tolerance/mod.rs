@@ -1,4 +1,4 @@
-//! Which differences between replies do not count, for `verify` and for `fuzz`.
+//! Decides which differences between replies do not count, for `verify` and for `fuzz`.
 //!
 //! A reply is not compared as it stands, but as the reference would have spelled it: `settled` undoes what
 //! [`TOLERATED`] lists. What single cases accept besides is in their expectations (`oneOf`, `holds`).
@@ -23,7 +23,7 @@ use threadspec::{Profile, is_xml_char};
 
 pub(crate) use input::{has_odd_iterations, may_refuse, neglectful_inputs, other_input};
 
-/// What is tolerated, and where; `REFERENCE.md` lists it in the same words.
+/// Lists everything that is tolerated, and where; `REFERENCE.md` lists it in the same words.
 pub const TOLERATED: &[(&str, &str)] = &[
     ("everywhere", "object members in any order, and a number in any spelling of its value"),
     (
@@ -58,7 +58,7 @@ pub const TOLERATED: &[(&str, &str)] = &[
     ("cases of other clauses", "the text around summaries in the system message, and their order (CTX-SUMMARIES)"),
 ];
 
-/// What was asked, and which clauses the reply is judged by.
+/// The request, and the clauses that judge the reply.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// The operation.
@@ -67,7 +67,7 @@ pub struct Asked<'a> {
     pub profile: Profile,
     /// The input, as JSON text.
     pub input: &'a str,
-    /// Whether a clause must hold exactly. What other `should` clauses shape is tolerated.
+    /// True if a clause must hold exactly. What other `should` clauses shape is tolerated.
     pub holds: &'a dyn Fn(&str) -> bool,
 }
 

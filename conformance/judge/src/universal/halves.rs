@@ -35,7 +35,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     }
 }
 
-/// Whether marked data may differ from what other readers make of JSON text.
+/// Returns whether marked data may differ from what other readers make of JSON text.
 pub fn reads_otherwise(json: &str) -> bool {
     matches!(mark_surrogates(json), Cow::Owned(_))
 }
@@ -58,12 +58,12 @@ fn again(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text arrived: unchanged but for its halves, each of which may be up to eight characters.
+/// Returns whether a text arrived: unchanged but for its halves, each of which may be up to eight characters.
 pub fn arrived(expected: &str, actual: &str) -> bool {
     expected == actual || has_marks(expected) && ends(expected, actual, BTreeSet::from([0])).contains(&actual.len())
 }
 
-/// Whether a text arrived somewhere inside another.
+/// Returns whether a text arrived somewhere inside another.
 pub(crate) fn arrived_inside(expected: &str, actual: &str) -> bool {
     if !has_marks(expected) {
         return actual.contains(expected);

@@ -77,13 +77,13 @@ impl AgentMessage {
         self.content.as_deref().unwrap_or_default()
     }
 
-    /// Whether two messages are the same, value for value; what the assistant says may be null instead of empty.
+    /// Returns whether two messages are the same, value for value; what the assistant says may be null instead of empty.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let same_ids = self.calls.iter().map(|call| &call.id).eq(other.calls.iter().map(|call| &call.id));
         self.call_id == other.call_id && same_ids && self.is_but_for_ids(other)
     }
 
-    /// The same, whatever the ids.
+    /// Returns whether two messages are equal, whatever the ids.
     pub(crate) fn is_but_for_ids(&self, other: &Self) -> bool {
         let content =
             if self.speaker == Speaker::Ai { self.text() == other.text() } else { self.content == other.content };

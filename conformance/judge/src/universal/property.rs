@@ -351,7 +351,7 @@ impl Property {
         }
     }
 
-    /// Whether its clause is a `must`, as `clauses.json` says, too.
+    /// Returns whether its clause is a `must`, as `clauses.json` says, too.
     pub fn is_must(self) -> bool {
         !matches!(
             self,
@@ -380,22 +380,22 @@ impl Property {
         )
     }
 
-    /// Whether it is about HTTP, so that only a provider can see it.
+    /// Returns whether it is about HTTP, so that only a provider can see it.
     pub fn is_of_wire(self) -> bool {
         self.clause().starts_with("WIRE-")
     }
 
-    /// Whether it is about several runs on one thread (op `session`).
+    /// Returns whether it is about several runs on one thread (op `session`).
     pub fn is_of_session(self) -> bool {
         self.clause().starts_with("SESSION-")
     }
 
-    /// Whether it is about a gateway between agent and provider, so that only a run through one shows it.
+    /// Returns whether it is about a gateway between agent and provider, so that only a run through one shows it.
     pub fn is_of_gateway(self) -> bool {
         self.clause().starts_with("GATE-")
     }
 
-    /// What it demands, in a few words.
+    /// Returns its demand, in a few words.
     pub fn about(self) -> &'static str {
         self.get_message().unwrap_or_default()
     }

@@ -31,7 +31,7 @@ pub(crate) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Ve
     places
 }
 
-/// Whether the system messages sent carry the texts of those given, in order; several may be joined into fewer.
+/// Returns whether the system messages sent carry the texts of those given, in order; several may be joined into fewer.
 pub(crate) fn carry(given: &[Placed<'_>], sent: &[Placed<'_>]) -> bool {
     /// How many bytes may stand between two joined texts.
     const SEPARATOR: usize = 8;

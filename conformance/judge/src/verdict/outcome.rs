@@ -20,7 +20,7 @@ pub enum Outcome {
     Stray {
         /// The id of the earlier request.
         id: i64,
-        /// What happened.
+        /// A description of the event.
         what: String,
     },
     /// It could not be started again.
@@ -30,7 +30,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether it is a reply to the request.
+    /// Returns whether it is a reply to the request.
     pub fn is_reply(&self) -> bool {
         matches!(self, Self::Reply(_) | Self::Accepted(..))
     }

@@ -1,4 +1,4 @@
-//! What was accused wrongly once, or by another clause's name; and beside each the fault that must still be named.
+//! Tests accusations that were once wrong, or by another clause's name, each beside a fault that must still be named.
 
 use super::*;
 

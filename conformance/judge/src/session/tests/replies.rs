@@ -1,4 +1,4 @@
-//! What is no script, and no output.
+//! Tests values that are no script, and no output.
 
 use super::*;
 

@@ -67,7 +67,7 @@ fn judge_call(
     findings.add(clause, what);
 }
 
-/// Whether an id may be a shorter form of another.
+/// Returns whether an id may be a shorter form of another.
 pub(super) fn is_cut(id: &str, new: &str) -> bool {
     let (length, left) = (id.chars().count(), new.chars().count());
     let is_part = length > ALWAYS_SHORT_ENOUGH && id.contains(new);

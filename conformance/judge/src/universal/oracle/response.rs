@@ -68,7 +68,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     findings.add_differences(CLAUSE, &place, &found);
 }
 
-/// Whether another name may stand for that of a call: no tool has it, and a provider would refuse it in the next request.
+/// Returns whether another name may stand for that of a call: no tool has it, and a provider would refuse it in the next request.
 fn may_be_replaced(course: &Course<'_>, call: &AgentCall, sent: &AgentCall) -> bool {
     /// OpenAI's limit, the lowest.
     const LONGEST: usize = 64;

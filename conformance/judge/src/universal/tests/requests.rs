@@ -1,4 +1,4 @@
-//! What is sent: the given list, what requests begin with, and what no provider takes.
+//! Tests requests: the given list, the beginning of requests, and lists that no provider takes.
 
 use super::*;
 use threadspec_golden::clause;
