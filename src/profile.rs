@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which of the two conformance profiles decides where the sources are silent or disagree.
+/// One of the two conformance profiles, which decides where the sources are silent or disagree.
 ///
 /// | | `Literal` | `Hardened` |
 /// |---|---|---|

@@ -60,7 +60,7 @@ pub fn replace_surrogates<'a>(json: &'a str, replacement: &str) -> Cow<'a, str> 
 
 /// The code units that are halves of characters.
 const SURROGATES: Range<u32> = 0xd800..0xe000;
-/// What a mark is above the code unit that it stands for.
+/// The distance of a mark from the code unit that it represents.
 const PLANE: u32 = 0x10_0000;
 /// Stands before a character that looked like a mark.
 const APART: char = '\u{10fffe}';
@@ -69,7 +69,7 @@ const MOVED: u32 = 0x800;
 /// The first byte of each character of the last plane, to which marks and what looks like them belong.
 const LAST_PLANE: u8 = 0xf4;
 
-/// Whether a character of marked data is a mark.
+/// Returns whether a character of marked data is a mark.
 pub fn is_mark(character: char) -> bool {
     u32::from(character).checked_sub(PLANE).is_some_and(|unit| SURROGATES.contains(&unit))
 }
@@ -134,12 +134,12 @@ pub fn marked(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether a string of marked data holds a lone surrogate.
+/// Returns whether a string of marked data holds a lone surrogate.
 pub fn has_marks(text: &str) -> bool {
     may_be_marked(text) && text.contains(is_mark)
 }
 
-/// Whether a string of marked data may hold a mark, or what was set apart.
+/// Returns whether a string of marked data may hold a mark, or what was set apart.
 pub(crate) fn may_be_marked(text: &str) -> bool {
     /// In shorter texts, as nearly all names are, it costs more to begin.
     const SHORT: usize = 16;
@@ -150,7 +150,7 @@ pub(crate) fn may_be_marked(text: &str) -> bool {
     }
 }
 
-/// Whether JSON text may hold the escape of half a character. Most texts do not, and are not looked at more closely.
+/// Returns whether JSON text may hold the escape of half a character. Most texts do not, and are not looked at more closely.
 fn may_escape_half(json: &str) -> bool {
     let json = json.as_bytes();
     memmem::find_iter(json, b"\\u").any(|at| matches!(json.get(at + 2), Some(b'd' | b'D')))

@@ -27,7 +27,7 @@ pub struct Covering {
     pub classes: BTreeMap<String, Class>,
     /// The classes that a field of a type takes.
     pub types: BTreeMap<String, Vec<String>>,
-    /// What inputs are made of: an event or two, a round, an iteration.
+    /// The parts of inputs: an event or two, a round, an iteration.
     pub blocks: BTreeMap<String, Block>,
     /// One array for each operation.
     pub arrays: Vec<Array>,
@@ -40,7 +40,7 @@ pub struct Covering {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
-    /// What it is that they get wrong.
+    /// The mistake that they cause.
     pub why: String,
     /// The values; the rows of an array take them by turns.
     pub samples: Vec<Sample>,
@@ -61,21 +61,21 @@ pub struct Block {
     pub messages: Vec<Value>,
     /// The messages in literal, where they differ.
     pub literal: Option<Vec<Value>>,
-    /// What stands for it in the system message.
+    /// Its section in the system message.
     pub section: Option<String>,
-    /// What the model answers.
+    /// The model's answers.
     pub turns: Vec<Value>,
-    /// What the tools give.
+    /// The tools' results.
     pub tools: Map<String, Value>,
-    /// What the verifier says.
+    /// The verifier's results.
     pub verify: Vec<Value>,
     /// The messages of each round of an iteration.
     pub rounds: Vec<Vec<Value>>,
-    /// What an iteration leaves in the log.
+    /// The events that an iteration leaves in the log.
     pub parts: Vec<LogPart>,
 }
 
-/// What an iteration leaves in the log.
+/// The events that an iteration leaves in the log.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPart {
@@ -100,7 +100,7 @@ pub struct Array {
     topic: Option<String>,
     /// `should` where its outputs show what `should` clauses shape; `must` when absent.
     pub level: Option<String>,
-    /// What its cases are about.
+    /// The clauses of its cases.
     pub clauses: Vec<String>,
     /// The blocks, in the order from which rows begin with one or the other.
     pub blocks: Vec<String>,

@@ -29,16 +29,16 @@ pub struct Sample {
     value: Option<Value>,
     /// The value as JSON text, where its spelling matters.
     value_json: Option<String>,
-    /// Whether the member is left out.
+    /// True if the member is left out.
     absent: bool,
     /// How often the text and its renderings are repeated.
     times: Option<usize>,
-    /// What an output has for it, if not the same value.
+    /// The value in an output, if it differs.
     output: Option<Value>,
     message: Option<TextOrParts>,
     xml: Option<TextOrParts>,
     attribute: Option<TextOrParts>,
-    /// What differs in literal.
+    /// The differences in literal.
     literal: Option<Looks>,
 }
 
@@ -93,17 +93,17 @@ impl Sample {
         }
     }
 
-    /// What an output has for the value, as JSON text.
+    /// Returns the value in an output, as JSON text.
     pub(super) fn output(&self) -> Option<String> {
         self.output.as_ref().map(ToString::to_string).or_else(|| self.json())
     }
 
-    /// Whether the value counts as absent or is the empty text.
+    /// Returns whether the value counts as absent or is the empty text.
     pub(super) fn is_empty(&self) -> bool {
         self.json().is_none_or(|json| json == "null" || json == "\"\"")
     }
 
-    /// Whether the two profiles show it differently.
+    /// Returns whether the two profiles show it differently.
     pub(super) fn differs(&self) -> bool {
         self.literal.is_some()
     }

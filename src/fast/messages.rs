@@ -46,7 +46,7 @@ pub fn build_messages(events: &[Event], options: &ContextOptions<'_>) -> Vec<Mes
 /// ```
 #[derive(Clone, Debug)]
 pub struct MessageBuilder {
-    /// What follows the summaries in the system message: the instructions.
+    /// The instructions, which follow the summaries in the system message.
     instructions: String,
     has_summaries: bool,
     /// The system message, if there is one, and what the body made of the events.
@@ -145,7 +145,7 @@ impl MessageBuilder {
     }
 }
 
-/// What providers accept: calls in one group, their results directly behind them (MSG-GROUP, MSG-PAIRED, MSG-MISSING,
+/// Groups calls as providers accept them: calls in one group, their results directly behind them (MSG-GROUP, MSG-PAIRED, MSG-MISSING,
 /// MSG-ORPHAN). Until its result comes, a call is answered as missing.
 #[derive(Clone, Debug, Default)]
 struct CallGroups {

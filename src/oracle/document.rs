@@ -70,7 +70,7 @@ fn forged<'a>(document: &'a Document, events: &'a [Event], profile: Profile) -> 
     })
 }
 
-/// What `wrong` says of each element with its event; if their numbers differ, only that.
+/// Applies `wrong` to each element with its event; if their numbers differ, reports only that.
 fn each_element<'a>(
     document: &'a Document,
     events: &'a [Event],

@@ -9,7 +9,7 @@ use crate::ids::Ids;
 use crate::{Error, Message, ToolCall};
 use serde_json::{Map, Value};
 
-/// What the model is told of a call that began and was cut (SESSION-ANSWERED).
+/// The answer to a call that began and was cut (SESSION-ANSWERED).
 pub(super) const INTERRUPTED: &str = "Interrupted: the run ended before this call returned. It may have had an effect.";
 
 /// The thread after some facts.
@@ -22,7 +22,7 @@ pub(super) struct SessionThread {
     pub(super) ids: Ids,
 }
 
-/// What stays together in a thread.
+/// The items of a thread that stay together.
 #[derive(Clone, Debug)]
 pub(super) enum ThreadItem {
     User(String),
@@ -130,7 +130,7 @@ impl SessionThread {
         self.newest_calls().iter().filter(waits).map(|call| call.call.id.clone()).collect()
     }
 
-    /// Whether the model has something to go on with: a message, a summary or results that it has not answered yet.
+    /// Returns whether the model has something to go on with: a message, a summary or results that it has not answered yet.
     pub(super) fn waits_for_model(&self) -> bool {
         match self.items.last() {
             None => false,
@@ -197,7 +197,7 @@ pub(super) fn text(text: impl Into<String>) -> ToolOutput {
     ToolOutput { text: text.into(), images: Vec::new() }
 }
 
-/// What the model is told of a call that was denied (SESSION-DENIED).
+/// Returns the answer to a call that was denied (SESSION-DENIED).
 fn denied(reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("Not executed: the user denied this call: {reason}"),

@@ -113,7 +113,7 @@ pub fn from_anthropic(request: &Value) -> Result<Vec<Message>, Error> {
     Ok(messages)
 }
 
-/// Whether a text is more than white space; the API refuses texts that are not.
+/// Returns whether a text is more than white space; the API refuses texts that are not.
 fn says_something(text: &str) -> bool {
     // White space as both Python and JavaScript trim it.
     let is_white = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{feff}');

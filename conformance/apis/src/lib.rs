@@ -1,4 +1,5 @@
-//! What requests to the three model APIs (OpenAI's chat completions and Responses, Anthropic's messages) and their answers say, in typed forms.
+//! Reads and writes requests to the three model APIs (OpenAI's chat completions and Responses, Anthropic's messages) and their answers, in
+//! typed forms.
 //!
 //! A checker of logs, a provider that judges, and a client all need the same reading of each API, so it stands here once. A request's body
 //! becomes an [`ApiRequest`], whose messages are those of `threadspec`'s protocol, whatever the API calls them; one [`ModelAnswer`] is

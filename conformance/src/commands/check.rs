@@ -152,7 +152,7 @@ impl Check {
         file
     }
 
-    /// What to read; nothing if it is a database.
+    /// Opens the log to read; none if it is a database.
     fn open(&self, path: &Path, teller: &mut Teller<'_>) -> io::Result<Option<Box<dyn Read>>> {
         if path == Path::new("-") {
             return Ok(Some(Box::new(Stdin::new())));
@@ -197,7 +197,7 @@ impl fmt::Display for OurFault {
 
 impl Error for OurFault {}
 
-/// What a check comes to, also where it panics: one file never ends the run of others.
+/// Runs a check, also if it panics: one file never ends the run of others.
 fn guarded(check: impl FnOnce() -> io::Result<Summary>) -> io::Result<Summary> {
     panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| Err(io::Error::other(OurFault)))
 }
@@ -227,7 +227,7 @@ struct Teller<'a> {
     width: Option<usize>,
     workspace: Option<PathBuf>,
     beginnings: Option<Beginnings>,
-    /// Whether the name of the file was told.
+    /// True if the name of the file was told.
     is_named: bool,
     kept: Vec<Finding>,
 }

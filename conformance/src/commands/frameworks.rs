@@ -108,7 +108,7 @@ impl Framework {
         }
     }
 
-    /// What starts the adapters of op `tools` and of op `session`.
+    /// Returns the commands that start the adapters of op `tools` and of op `session`.
     fn commands(self, is_python: bool) -> (&'static str, &'static str) {
         match self {
             Self::AiSdk6 => ("node adapter.mjs generate", "node session.mjs"),

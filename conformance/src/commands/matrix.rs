@@ -8,7 +8,7 @@ use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
 use threadspec_runner::Exit;
 
-/// What installs and runs a version, below the root of a checkout.
+/// The script that installs and runs a version, below the root of a checkout.
 const SCRIPT: &str = "conformance/adapters/frameworks/run-version";
 
 /// Add versions of real agent frameworks to the matrix of a checkout

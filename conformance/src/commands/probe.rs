@@ -93,7 +93,7 @@ pub(crate) struct ProbeCommand {
     /// Send to an address that is no loopback one without asking
     #[arg(long)]
     yes: bool,
-    /// What is known of the server: RULE=VERDICT, separated by commas, or a file with such lines (repeatable). Each must still be so
+    /// The known results of the server: RULE=VERDICT, separated by commas, or a file with such lines (repeatable). Each must still be so
     #[arg(long, value_name = "RULE=VERDICT,…|FILE")]
     allow: Vec<String>,
     /// Say what has changed since an earlier report
@@ -107,7 +107,7 @@ pub(crate) struct ProbeCommand {
     report: Vec<Target>,
 }
 
-/// What a million tokens cost.
+/// The price of a million tokens.
 #[derive(Clone, Copy, Debug)]
 struct Price {
     input: f64,

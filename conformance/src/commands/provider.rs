@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(20);
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Provider {
-    /// What the model says: JSON with `model`, a list of turns for each conversation, or with `rules`
+    /// The script: JSON with `model`, a list of turns for each conversation, or with `rules`
     ///
     /// To begin with, one that calls a tool twice, whichever there is, and then ends:
     ///
@@ -93,7 +93,7 @@ trait Watched: Answers {
     fn talks(&self) -> Vec<Talk>;
     fn take_news(&mut self) -> Vec<News>;
     fn take_lines(&mut self) -> Vec<String>;
-    /// What the script expects and did not happen.
+    /// Lists the expectations of the script that did not occur.
     fn unmet(&self) -> Vec<String>;
 }
 

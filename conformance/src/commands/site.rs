@@ -40,7 +40,7 @@ pub(crate) struct SiteCommand {
     runs: Vec<PathBuf>,
 }
 
-/// What lists the files of a site, so that a later one replaces these and no others.
+/// The file that lists the files of a site, so that a later one replaces these and no others.
 const LIST: &str = ".threadspec-site";
 /// The documents that lead to all others.
 const ROOTS: [&str; 8] = [

@@ -9,7 +9,7 @@ use threadspec_judge::universal::Property;
 use threadspec_judge::{session, universal};
 use threadspec_provider::RunPlan;
 
-/// What a gateway must keep that tries again by itself, as a client must.
+/// The properties of a gateway that tries again by itself, as a client must.
 const OWN_RETRIES: [Property; 3] = [Property::WireRetry, Property::WireWait, Property::WireBackoff];
 
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show

@@ -6,7 +6,7 @@ use strum::IntoEnumIterator;
 use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Hazard, LibraryStep, Shown, catalogue};
 use threadspec_judge::corpus::{Case, Corpus, File, Problem, is_kebab_case};
 
-/// What is wrong with the catalogue: cases, bugs, steps and languages that do not fit together.
+/// Checks the catalogue: cases, mutants, steps and languages must fit together.
 pub(super) fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     if files.iter().all(|file| file.path != HAZARDS) {
         return Vec::new();

@@ -28,7 +28,7 @@ pub(super) struct AgentThrough {
     unfit: Option<(i64, Outcome)>,
 }
 
-/// What a run is known by.
+/// The keys of a run.
 #[derive(Debug)]
 struct RunningKeys {
     /// To the server before the gateway.
@@ -81,7 +81,7 @@ impl AgentThrough {
         Ok(Request { input: told(&request.input), endpoint: Some(endpoint), ..request.clone() })
     }
 
-    /// What the server before the gateway saw of a run, and the run behind it.
+    /// Ends a run, and returns the server's view before the gateway, and the run behind it.
     fn end(&mut self, id: i64) -> Option<(PassedRun, EndedRun)> {
         let RunningKeys { key, mark } = self.running.remove(&id)?;
         let (_, front) = self.front.as_ref()?;

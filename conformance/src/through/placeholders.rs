@@ -1,8 +1,8 @@
-//! What stands in a command, in a configuration and in headers for what is known only when a gateway is started.
+//! Replaces placeholders in a command, in a configuration and in headers: values that are known only when a gateway is started.
 
 use std::path::PathBuf;
 
-/// What placeholders stand for.
+/// The values of placeholders.
 #[derive(Clone, Debug)]
 pub(super) struct Placeholders {
     /// The provider's URL, without a path.

@@ -1,4 +1,4 @@
-//! What Gemini accepts as `contents`.
+//! Checks `contents` by the rules of Gemini.
 //!
 //! Its JSON is that of Protocol Buffers, which takes `functionCall` and `function_call` for the same member.
 

@@ -1,4 +1,4 @@
-//! What model APIs accept as the history of an agent that calls tools: the rules of each, and the breaches in a request.
+//! Checks the history of an agent that calls tools by the rules of each model API, and finds the breaches in a request.
 //!
 //! `golden/provider-rules.json` has where each rule was seen, with a request that breaks it and one that does not;
 //! `golden/provider-rules.md` says which rules are not judged here, and why.
@@ -33,7 +33,7 @@ pub struct ProviderRule {
     pub id: &'static str,
     /// Whose rule it is.
     pub api: RequestForm,
-    /// What must hold.
+    /// The requirement.
     pub text: &'static str,
 }
 
@@ -112,7 +112,7 @@ fn model(body: &Value) -> &str {
     name.strip_prefix("ft:").unwrap_or(name)
 }
 
-/// Whether a member is there and not null.
+/// Returns whether a member is there and not null.
 fn has(value: &Value, name: &str) -> bool {
     !value.member(name).is_null()
 }
@@ -127,7 +127,7 @@ struct Open<'a> {
     at: usize,
 }
 
-/// What an answer is, among the calls that are open.
+/// The kind of an answer among the calls that are open.
 enum GroupAnswers {
     Unknown,
     First,

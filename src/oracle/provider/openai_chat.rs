@@ -1,4 +1,4 @@
-//! What OpenAI Chat Completions accepts as history.
+//! Checks histories by the rules of OpenAI Chat Completions.
 
 use super::breach::{Breach, BreachDetail, Breaches};
 use super::{GroupAnswers, Open, has, is_plain, list, model, openai_tools, text};
@@ -47,7 +47,7 @@ const PARTS_ELSEWHERE: [&str; 4] = ["video_url", "video", "audio_url", "image_em
 const USER_IMAGES: [&str; 6] = ["gpt-4", "chatgpt-4", "gpt-3.5", "o1", "o3", "o4"];
 
 const LONGEST_ID: usize = 40;
-/// The same in newer versions.
+/// The limit in newer versions.
 const LONGEST_ID_NOW: usize = 64;
 const LONGEST_NAME: usize = 64;
 const MOST_TOOLS: usize = 128;

@@ -1,4 +1,4 @@
-//! What both APIs of OpenAI demand of declared tools.
+//! Checks declared tools by the rules of both APIs of OpenAI.
 
 use super::breach::{BreachDetail, Breaches};
 use super::{list, text};

@@ -1,4 +1,4 @@
-//! What holds whatever happened before.
+//! Tests the laws that hold whatever happened before.
 
 use super::*;
 use crate::oracle::provider_valid;
@@ -7,14 +7,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// What happens to a session.
+/// An event of a session.
 #[derive(Clone, Debug)]
 enum Happening {
     Run {
         beginning: PlannedBeginning,
         replies: Vec<Vec<DrawnCall>>,
         limit: Option<usize>,
-        /// Which of the calls that begin stops the run.
+        /// The position of the beginning call that stops the run.
         stops_in: Option<usize>,
         /// How many facts the store keeps before the process is killed.
         killed_after: Option<usize>,
@@ -87,7 +87,7 @@ impl Store for Disk {
     }
 }
 
-/// What was said and done so far. Each message, response and call has a number of its own, which its text or its arguments tell.
+/// The messages and executions so far. Each message, response and call has a number of its own, which its text or its arguments tell.
 #[derive(Default)]
 struct History {
     numbers: usize,

@@ -4,7 +4,7 @@ use super::shape::{EventPart, StreamEvent, StreamShape};
 use super::text::on_the_wire;
 use serde::Serialize;
 
-/// What the first bytes of a stream and the pauses of one are.
+/// Names the first bytes of a stream, and its pauses.
 const KEEP_ALIVE: &str = "keep-alive";
 
 /// The events so far.

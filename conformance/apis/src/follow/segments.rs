@@ -1,4 +1,4 @@
-//! What a model is shown of a request, piece by piece, in the order in which prompt caches compare it.
+//! Lists the parts of a request that a model sees, piece by piece, in the order in which prompt caches compare them.
 //!
 //! Two requests that differ only in what reaches no model are the same here: the order of a message's members, cache marks, a
 //! text or a list with that text alone, members that are null, ids and states of items, and reasoning, which the APIs drop
@@ -41,9 +41,9 @@ impl fmt::Display for Location {
 pub enum Owner {
     /// Tools, system texts: what a conversation has from its beginning.
     Setting,
-    /// What the model said.
+    /// A part of the model.
     Model,
-    /// What people and tools said.
+    /// A part of people and tools.
     Other,
 }
 
@@ -143,7 +143,7 @@ enum ShownPart<'b> {
     Objects(&'b [Value]),
     /// An object of the API with its members sorted; the data in it stays as it is.
     Object(&'b Value),
-    /// The same, which names more of its members.
+    /// A function that names more of its members.
     Function(&'b Map<String, Value>),
     Text(&'b str),
     /// Data, as it is.
@@ -187,7 +187,7 @@ impl WriteJson for ShownPart<'_> {
 }
 
 impl<'b> ShownPart<'b> {
-    /// What is shown of a member of a block, or of another object.
+    /// Returns the visible part of a member of a block, or of another object.
     fn of_object(&self, name: &str, value: &'b Value) -> Option<Self> {
         if value.is_null() || SILENT.contains(&name) || (name == "is_error" && *value == false) {
             return None;
@@ -206,7 +206,7 @@ impl<'b> ShownPart<'b> {
     }
 }
 
-/// What is shown of a member of a message, or of an item.
+/// Returns the visible part of a member of a message, or of an item.
 fn of_message<'b>(name: &str, value: &'b Value) -> Option<ShownPart<'b>> {
     // The item's own id is not shown; that of a call is `call_id`, or stands in `tool_calls`.
     if value.is_null() || SILENT.contains(&name) || name == "id" || (name == "type" && value == "message") {
@@ -247,9 +247,9 @@ pub struct Divergence {
     pub path: String,
     /// How many bytes of the text at that path are the same.
     pub byte: usize,
-    /// What stood around that byte.
+    /// The earlier text around that byte.
     pub before: String,
-    /// What stands there now.
+    /// The text there now.
     pub now: String,
 }
 
@@ -283,7 +283,7 @@ fn difference_at(path: String, before: &Value, now: &Value) -> Divergence {
     at_byte(path, &before.to_string(), &now.to_string())
 }
 
-/// Whether two values are the same, the order of members included.
+/// Returns whether two values are the same, the order of members included.
 fn same_text(one: &Value, other: &Value) -> bool {
     let [one, other] = [one, other].map(Value::to_string);
     one == other

@@ -37,7 +37,7 @@ pub(super) struct Joined {
     pub(super) seams: Vec<usize>,
     /// The images, in base64, as far as they stand in the content itself.
     pub(super) images: Vec<String>,
-    /// What could not be shown, and the position of its part.
+    /// The notes on content that could not be shown, with the position of its part.
     pub(super) notes: Vec<(usize, String)>,
 }
 

@@ -22,9 +22,9 @@ pub struct WireMessage {
     pub calls: Vec<WireCall>,
     /// The call that a tool answers.
     pub call_id: Option<String>,
-    /// Whether a tool's answer says that it failed, in APIs that can say so (anthropic).
+    /// True if a tool's answer says that it failed, in APIs that can say so (anthropic).
     pub is_error: bool,
-    /// What only the provider reads, in order.
+    /// The parts that only the provider reads, in order.
     pub opaque: Vec<OpaquePart>,
     /// The images in it, in base64, in order. In the text a character U+FFFC stands for each.
     pub images: Vec<String>,
@@ -50,13 +50,13 @@ pub struct WireCall {
 /// A part of a message that only the provider reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpaquePart {
-    /// What it is.
+    /// The content.
     pub content: OpaqueContent,
     /// Where it stands in the body.
     pub place: String,
 }
 
-/// What a model thought, in a form that the provider takes back.
+/// A thought of a model, in a form that the provider takes back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpaqueContent {
     /// A `thinking` block (anthropic).
@@ -68,7 +68,7 @@ pub enum OpaqueContent {
     },
     /// A `redacted_thinking` block (anthropic).
     Redacted {
-        /// What stands for the text.
+        /// The text that represents it.
         data: String,
     },
     /// A `reasoning` item (openai-responses).

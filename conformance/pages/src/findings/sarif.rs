@@ -74,7 +74,7 @@ fn result(file: &CheckedFile, finding: &Finding, index: usize) -> Value {
     })
 }
 
-/// What stands in a log is no placeholder and no link.
+/// Escapes placeholders and links, which a log may contain.
 fn message(text: &str) -> Value {
     json!({"text": visible(text).replace('{', "{{").replace('}', "}}").replace("](", "] (")})
 }

@@ -120,7 +120,7 @@ fn clauses(runs: &[RunRecord], corpus: &Corpus, cases: &[&Case]) -> Vec<Value> {
     named.into_iter().map(clause).collect()
 }
 
-/// What a run shows of a clause.
+/// Shows the tally of a clause in a run.
 fn cell(tally: Option<&ClauseTally>, clause: Option<&Clause>) -> Value {
     let tally = tally.cloned().unwrap_or_default();
     let ClauseTally { passed, failed, excused, touched, .. } = tally;

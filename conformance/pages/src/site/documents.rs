@@ -1,4 +1,4 @@
-//! Which documents there are: some, and what they lead to.
+//! Collects documents: some, and all others to which they lead.
 
 use crate::site::paths::{is_outside, joined};
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -94,5 +94,5 @@ fn pictures(html: &str) -> impl Iterator<Item = &str> {
     after.filter_map(|rest| rest.split('"').next())
 }
 
-/// What GitHub reads beyond plain Markdown, as far as our documents need it.
+/// The extensions of Markdown that GitHub reads, as far as our documents need them.
 pub(super) const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH);

@@ -11,7 +11,7 @@ use threadspec_judge::text::visible;
 /// The rules that only logs break stand on a page of their own, as those of each API do.
 pub(super) const LOGS: &str = "logs";
 
-/// What can be linked to, by its name, with its page and the place there.
+/// The targets of links, by their names, with the page and the place there.
 #[derive(Debug)]
 pub(super) struct Links<'a> {
     named: HashMap<&'a str, String>,

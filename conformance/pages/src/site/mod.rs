@@ -23,7 +23,7 @@ use threadspec_report::RunRecord;
 const STYLE: &str = concat!(include_str!("../../templates/base.css"), include_str!("../../templates/site/site.css"));
 const SCRIPT: &str = include_str!("../../templates/site/site.js");
 
-/// What a site is made of.
+/// The parts of a site.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The clauses and cases.

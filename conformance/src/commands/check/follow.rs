@@ -104,7 +104,7 @@ impl<W: FnMut(Duration) -> bool> GrowingFile<W> {
         Ok(self.file.is_some())
     }
 
-    /// What has just come, and a last line without an end if it is JSON.
+    /// Checks the newest lines, and a last line without an end if it is JSON.
     fn end(&mut self) -> io::Result<()> {
         if self.is_there()? {
             self.read_on()?;
@@ -121,7 +121,7 @@ impl<W: FnMut(Duration) -> bool> GrowingFile<W> {
         self.file.as_mut().map(Handle::as_file_mut).ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// Whether what was read stands there no more.
+    /// Returns whether what was read stands there no more.
     fn was_cut(&mut self) -> io::Result<bool> {
         let (offset, tail) = (self.offset, mem::take(&mut self.tail));
         let file = self.file()?;
@@ -207,7 +207,7 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
 
-    /// What is read of `log` while these things happen to it, one whenever there is nothing new.
+    /// Returns the findings in `log` while these changes happen to it, one whenever there is nothing new.
     fn followed(deeds: &[fn(&Path) -> io::Result<()>]) -> io::Result<(String, Beginnings)> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("log");

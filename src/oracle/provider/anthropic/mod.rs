@@ -1,4 +1,4 @@
-//! What Anthropic Messages accepts as history.
+//! Checks histories by the rules of Anthropic Messages.
 
 mod forms;
 mod thinking;

@@ -1,4 +1,4 @@
-//! What OpenAI Responses accepts as input items.
+//! Checks input items by the rules of OpenAI Responses.
 
 mod calls;
 mod items;
@@ -100,7 +100,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     breaches.surrogates(false, "OAI-RESP-UTF16", format_args!(""), body);
 }
 
-/// What concerns the request as a whole.
+/// Checks the request as a whole.
 fn whole(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
     if let (Some(id), StoredItems::Missing) = (body.member("previous_response_id").as_str(), context.stored) {
         let what = format!("no response {id:?} is stored");
@@ -120,7 +120,7 @@ fn whole(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
 
 /// Calls and their outputs.
 struct Pairs<'a> {
-    /// Whether every call and output is known: what is stored may hold others.
+    /// True if every call and output is known: what is stored may hold others.
     is_closed: bool,
     last_outputs: HashMap<&'a str, usize>,
     called: HashSet<&'a str>,
@@ -224,7 +224,7 @@ fn output(output: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     }
 }
 
-/// What a `reasoning` item led to stands behind it.
+/// Checks that the result of a `reasoning` item follows it.
 fn followed(body: &Value, position: usize, place: Arguments<'_>, breaches: &mut Breaches) {
     // It was not demanded where nothing is stored.
     if body.member("store") == false {
