@@ -15,7 +15,7 @@ pub const PROVIDER_RULES: &str = "provider-rules.json";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleEntry {
-    /// A name that never changes. Only a rule that two APIs have stands there twice.
+    /// A name that never changes. Only a rule that two APIs have is there twice.
     pub id: String,
     /// Whose rule it is: `openai-chat`, `openai-responses`, `anthropic`, or one of the forms that are only judged, `gemini` and
     /// `bedrock-converse`.

@@ -119,7 +119,7 @@ impl Expansion {
 
     fn object(&mut self, members: &Map<String, Value>) -> Result<(), String> {
         if members.contains_key("repeat") {
-            return Err("`repeat` stands in an array or in `concat`".to_owned());
+            return Err("`repeat` belongs in an array or in `concat`".to_owned());
         }
         match members.iter().next() {
             Some((name, Value::String(number))) if members.len() == 1 && name == "number" => {

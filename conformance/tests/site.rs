@@ -88,7 +88,7 @@ fn a_case_counts_once_in_all_modes_of_a_badge() -> io::Result<()> {
     }
     // Runs of one name are told apart.
     let report = page("results/modes.html")?;
-    assert!(report.contains(", literal over openai-chat:stream.</strong> Mend first: "), "{report}");
+    assert!(report.contains(", literal over openai-chat:stream.</strong> Fix first: "), "{report}");
     Ok(())
 }
 

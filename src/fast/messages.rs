@@ -163,7 +163,7 @@ struct CallGroups {
 struct CallGroup {
     /// Where its AI message stands, the system message not counted.
     position: usize,
-    /// For each call, where its answer stands behind the AI message.
+    /// For each call, where its answer is behind the AI message.
     answers: Vec<usize>,
     /// The calls that have a result, in the order of the results.
     answered: Vec<usize>,

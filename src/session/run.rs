@@ -264,7 +264,7 @@ impl<S: Store> Session<S> {
     }
 
     /// Compacts the thread to a budget, as far as whole items can be taken away. What is taken away is put to `summarize`, if there is
-    /// one, and the summary stands in its place.
+    /// one, and the summary is in its place.
     ///
     /// # Errors
     /// [`Error::is_store_failure`], or the summarizer's failure, and then the thread stays as it was.

@@ -37,7 +37,7 @@ pub struct RequestedCall {
 }
 
 impl RequestedCall {
-    /// The arguments, if they are a JSON object (SESSION-RAW). Blank text is an empty one; nothing else is mended.
+    /// The arguments, if they are a JSON object (SESSION-RAW). Blank text is an empty one; nothing else is fixed.
     pub fn args(&self) -> Option<Map<String, Value>> {
         if self.arguments.trim().is_empty() {
             return Some(Map::new());

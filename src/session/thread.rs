@@ -116,7 +116,7 @@ impl SessionThread {
         call.ok_or_else(|| Error::store_failure(format!("the newest response has no call {id:?}")))
     }
 
-    /// The calls of the newest response, if nothing stands behind it. Only they can be open.
+    /// The calls of the newest response, if nothing is behind it. Only they can be open.
     pub(super) fn newest_calls(&self) -> &[ThreadCall] {
         match self.items.last() {
             Some(ThreadItem::Round(round)) => &round.calls,

@@ -50,7 +50,7 @@ const SEEN: &[BreachSeen] = &[
     (
         clause::SESSION_SAID_ONCE,
         "The model has forgotten what was said, or reads it twice: it asks again, answers an old question, or mixes up results. A call that \
-         stands there twice is refused.",
+         is there twice is refused.",
         &["OAI-RESP-ITEM-UNIQUE", "ANT-ID-UNIQUE"],
     ),
     (

@@ -62,9 +62,7 @@ impl KnownFailures {
         let (updated, left_out) = known.updated(run, by, strict, self.reason.as_deref());
         if left_out > 0 {
             let name = visible(&path.display().to_string());
-            complain(&format!(
-                "{left_out} failures are not in {name}; --reason TEXT adds them, and says why they are known"
-            ));
+            complain(&format!("{left_out} failures are not in {name}; --reason TEXT adds them, with the reason"));
         }
         let written = updated.text().map_err(io::Error::other).and_then(|text| {
             files::prepare(path)?;

@@ -28,10 +28,10 @@ pub struct Reporting {
     /// Also write a report: json, junit, html, markdown or badge; the path `-` is stdout (repeatable)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = target_parser())]
     report: Vec<Target>,
-    /// Show every failure in full, not the clearest one of each cause, and what is unsupported
+    /// Show every failure in full, not the clearest one of each cause, and the unsupported cases
     #[arg(long)]
     all: bool,
-    /// Show the clearest case of this many causes in full, and the others on a line each [default: what 40 lines hold]
+    /// Show the clearest case of this many causes in full, and the others on a line each [default: as fits in 40 lines]
     #[arg(long, value_name = "N", conflicts_with = "all")]
     max_failures: Option<usize>,
 }

@@ -60,7 +60,7 @@ impl CaseFilter {
         (provider, through): (Option<Transport>, Option<Api>),
     ) -> Result<(), Stop> {
         let why = provider.map_or_else(
-            || "; --provider API puts them to an agent over HTTP".to_owned(),
+            || "; --provider API runs them against an agent over HTTP".to_owned(),
             |transport| format!(", which are not for {transport}"),
         );
         let refuse = |what: String| Err(Stop::new(Exit::Usage, format!("{what}{why}")));

@@ -44,7 +44,7 @@ pub(crate) fn takes(options: &ThroughOptions, is_agent: bool, case: &Case) -> bo
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "A gateway between client and provider")]
 pub struct ThroughOptions {
-    /// Start a gateway with this command, ask through it, and judge what it changes
+    /// Start a gateway with this command, ask through it, and judge its changes
     #[arg(long, value_name = "CMD", requires_all = ["provider", "client"])]
     through: Option<String>,
     /// The API that the client speaks: openai-chat, openai-responses or anthropic
@@ -68,7 +68,7 @@ pub struct ThroughOptions {
     /// Make the fresh folder the gateway's HOME
     #[arg(long, requires = "through")]
     through_home: bool,
-    /// Write what the gateway prints to this file
+    /// Write the gateway's output to this file
     #[arg(long, value_name = "FILE", requires = "through")]
     through_log: Option<PathBuf>,
     /// Call the gateway so in reports, perhaps with its version [default: the first word of CMD]

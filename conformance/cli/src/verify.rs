@@ -127,7 +127,7 @@ pub struct Verify {
     /// Draw the order of the cases, and the ids of the requests, from this seed [default in CI: another one each time]
     #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     shuffle: Option<u64>,
-    /// Put the cases to the same process this many times, to find what shows only after many requests
+    /// Run the cases in the same process this many times, to find faults that appear only after many requests
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
     /// Put the cases to the same process again and again for this long

@@ -91,5 +91,5 @@ fn untellable(run: &GatewayRun<'_>) -> Option<String> {
         !value::read(if arguments.is_empty() { "{}" } else { arguments }).is_ok_and(|arguments| arguments.is_object())
     };
     let has_raw = is_plain && said.any(|said| said.calls.iter().any(|call| is_raw(&call.arguments)));
-    has_raw.then(|| "arguments that are no JSON are told in streams only".to_owned())
+    has_raw.then(|| "arguments that are no JSON are sent in streams only".to_owned())
 }

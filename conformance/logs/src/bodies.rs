@@ -93,7 +93,7 @@ pub(super) fn of_body(
     let mut found: Vec<Finding> =
         breaches.iter().map(|breach| told(request, breach, family(breach.rule), open_from)).collect();
     found.extend(objects_as_text(api, body).into_iter().map(|path| {
-        let what = "the result is JavaScript's text of an object, not what is in it";
+        let what = "the result is JavaScript's text of an object, not its content";
         finding(rules::LOST_RESULT, in_path(request, &path), what)
     }));
     found

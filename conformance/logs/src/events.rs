@@ -164,7 +164,7 @@ impl EventLog {
 
 /// A fault of calls and results, as it is reported.
 fn refused(place: Place, what: &str) -> Finding {
-    finding("LOG-PAIR", place, format!("{what}: providers refuse that; the hardened profile mends it"))
+    finding("LOG-PAIR", place, format!("{what}: providers refuse that; the hardened profile fixes it"))
 }
 
 /// The place of an event.

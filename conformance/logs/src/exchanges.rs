@@ -449,11 +449,11 @@ fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u
         ),
         LossKind::Removed(lost) => format!("{lost} is missing"),
         LossKind::Inserted => "it was not there before".to_owned(),
-        LossKind::Forgotten => "it is not what it was, which is too long ago to be shown".to_owned(),
+        LossKind::Forgotten => "it has changed; the earlier text is no longer known".to_owned(),
     };
     let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
     format!(
-        "the request goes on from {origin}, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
+        "the request goes on from {origin}, but does not extend it from here on, so the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
         whole - kept
     )
 }

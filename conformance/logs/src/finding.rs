@@ -8,7 +8,7 @@ use threadspec_judge::text::{count, cut};
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Something that the owner may want to know, and that nobody needs to mend.
+    /// Something that the owner may want to know, and that nobody needs to fix.
     Note,
     /// Some servers or versions refuse it, or it costs money.
     Warning,

@@ -35,7 +35,7 @@ impl Pairing {
                 }
                 let place = place();
                 if self.open.iter().any(|call| call.id == *tool_call_id) {
-                    let what = "calls of one response have the same id, so that their results cannot be told apart";
+                    let what = "calls of one response have the same id, so their results cannot be distinguished";
                     warn(place.clone(), format!("{what}: {tool_call_id:?}"));
                 }
                 let (id, iteration) = (tool_call_id.clone(), event.iteration);
@@ -55,7 +55,7 @@ impl Pairing {
             EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. } => {}
             EventKind::Message { .. } | EventKind::Error { .. } | EventKind::HumanInputReceived { .. } => {
                 if !self.open.is_empty() {
-                    self.close(&format!("{} says something else", place()), &mut warn);
+                    self.close(&format!("{} differs", place()), &mut warn);
                 }
                 self.is_blind = false;
             }

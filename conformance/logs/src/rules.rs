@@ -50,10 +50,10 @@ fn advice_of(rule: &str) -> &'static str {
 }
 
 const ADVICE: [(&str, &str); 47] = [
-    ("role", "Use a role that this API has: results go where it takes them, system text where it stands."),
+    ("role", "Use a role that this API has: put results and system text where it takes them."),
     ("call-type", "Send each call with its `type`, as it came."),
     ("chat-calls", "Send each call as a `function_call` item and each result as a `function_call_output`."),
-    ("item-type", "Send only items that this API has: text stands in a `message`."),
+    ("item-type", "Send only items that this API has: text is in a `message`."),
     ("image", "Send the image in a message of the user, behind the results."),
     ("call-turn", "Cut a history only before a message of the user."),
     ("alternate", "Join neighbours of one role, and begin with the user."),

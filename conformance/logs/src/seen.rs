@@ -217,7 +217,7 @@ fn list_behind(content: &[u8], end: usize) -> Option<usize> {
     list(&content[end..])
 }
 
-/// Hashes of what stands before a list and behind it.
+/// Hashes of what is before a list and behind it.
 fn around(record: &[u8], start: usize, length: usize) -> (u64, u64) {
     (XxHash3_64::oneshot(&record[..start]), XxHash3_64::oneshot(record[start + length..].trim_ascii_start()))
 }

@@ -140,7 +140,7 @@ impl LoggedThread {
     fn result(&mut self, message: &Value, place: &Place) -> Option<Finding> {
         let is_lost = |text: &Value| text.as_str().is_some_and(|text| text.trim() == "[object Object]");
         let lost = is_lost(&message["content"]).then(|| {
-            let text = "the result is JavaScript's text of an object, not what is in it";
+            let text = "the result is JavaScript's text of an object, not its content";
             finding("LOG-RESULT", place.clone(), text)
         });
         // It answers its call all the same.

@@ -77,7 +77,7 @@ fn refused(mut found: Vec<Finding>, status: u16, words: &str, place: &Place) -> 
     const LONGEST: usize = 400;
     let (short, rest) = cut(words, LONGEST);
     let said = match (short.trim(), rest) {
-        ("", _) => format!("the server refused it ({status}), and said nothing"),
+        ("", _) => format!("the server refused it ({status}), and gave no reason"),
         (short, rest) => {
             format!("the server refused it ({status}): {short:?}{}", if rest.is_empty() { "" } else { "…" })
         }

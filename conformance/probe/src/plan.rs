@@ -108,5 +108,5 @@ fn not_meant(rule: &RuleEntry, options: &ProbeOptions, named: &[&str]) -> Option
     }
     let headers = RequestHeaders { anthropic_version: options.version.as_deref(), anthropic_beta: "" };
     let applies = rule_applies(rule, &options.model, &headers);
-    (!applies).then(|| format!("it is said of other models, versions or servers than {}; --all asks it", options.model))
+    (!applies).then(|| format!("it is for other models, versions or servers than {}; --all asks it", options.model))
 }

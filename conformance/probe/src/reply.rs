@@ -206,7 +206,7 @@ fn streamed(api: Api, bytes: &[u8]) -> Result<SaidAndEnd, String> {
     if has_begun { Ok((said.answer, said.end)) } else { Err("no event".to_owned()) }
 }
 
-/// The text of an answer, or the call that stands in its place.
+/// The text of an answer, or the call that is in its place.
 fn shown_answer(answer: &ModelAnswer) -> String {
     let calls = answer.calls.iter().map(|call| format!("{}({})", call.name, call.arguments));
     let thinking = answer.thinking.iter().map(|_| "(thinking)".to_owned());

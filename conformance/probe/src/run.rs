@@ -133,7 +133,10 @@ impl ProbeRun {
         if are_unknown && self.results.len() < self.pairs.len() {
             let answer = last[0].broken.as_ref().unwrap_or(&last[0].twin);
             let status = answer.status.map(|status| format!("{status}: ")).unwrap_or_default();
-            self.end(format!("nothing was learnt of two rules in a row; the server said: {status}{}", answer.words));
+            self.end(format!(
+                "nothing was learnt of two rules in a row; the server answered: {status}{}",
+                answer.words
+            ));
         }
     }
 

@@ -79,9 +79,15 @@ pub(crate) fn what(one: &ProbedRule) -> String {
         (ProbeVerdict::Crashes, Some(broken)) => format!("{}: {}", status(broken), told(broken)),
         (_, Some(broken)) if twin.is_accepted() => format!("{}: {}", status(broken), told(broken)),
         (_, Some(broken)) => {
-            format!("the twin: {}: {}; the broken one: {}: {}", status(twin), told(twin), status(broken), told(broken))
+            format!(
+                "the valid request: {}: {}; the broken one: {}: {}",
+                status(twin),
+                told(twin),
+                status(broken),
+                told(broken)
+            )
         }
-        (_, None) => format!("the twin: {}: {}", status(twin), told(twin)),
+        (_, None) => format!("the valid request: {}: {}", status(twin), told(twin)),
     }
 }
 

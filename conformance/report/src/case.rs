@@ -31,7 +31,7 @@ pub fn case(case: &Case, corpus: &Corpus, profiles: &[JudgeProfile]) -> String {
     }
     let _ = write!(out, "\n{}", lay_out(case.source(), 1));
     if case.needs_gateway() {
-        let how = "put to a gateway by: threadspec verify --provider API --client API --through CMD --filter";
+        let how = "sent through a gateway by: threadspec verify --provider API --client API --through CMD --filter";
         let _ = writeln!(out, "\n{} {}", styled(FAINT, how), case.id);
         return out;
     }

@@ -195,7 +195,7 @@ fn of_op(op: Op) -> Area {
 }
 
 impl Area {
-    /// Why its causes are mended before others; `None` where it is no reason.
+    /// The reason to fix its causes before others; `None` where it is no reason.
     pub fn why_first(self) -> Option<&'static str> {
         match self {
             Self::Escape => Some("Escaping comes first: documents, and so messages, are made of escaped text."),
@@ -497,7 +497,7 @@ mod tests {
     fn crashes_are_told_apart_by_their_last_words_and_not_by_their_numbers() {
         let crash = |stderr: &str| {
             let ended = "before its reply it ended (exit status: 1); its stderr ends with:";
-            format!("{ended}\n  | {stderr}\nby itself: asked alone, it ends in the same way")
+            format!("{ended}\n  | {stderr}\nby itself: run alone, it ends in the same way")
         };
         let found = noted(&[
             (Verdict::Crash, &crash("Error: at\n  | TypeError: 'x' is undefined at line 17")),

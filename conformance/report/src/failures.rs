@@ -24,7 +24,7 @@ const CASE: usize = 8;
 /// The sentence has at most so many rows.
 const SENTENCE: usize = 5;
 
-const LEGEND: &str = "⟦…⟧ is what differs; ⏎, ␛ and ⟨U+200B⟩ stand for characters without a shape.";
+const LEGEND: &str = "⟦…⟧ is what differs; ⏎, ␛ and ⟨U+200B⟩ show characters without a shape.";
 
 /// The failures of a run, by cause.
 pub struct RunFailures<'a> {

@@ -146,7 +146,7 @@ impl Summary {
         if self.unexpected > 0 {
             let more = self.unexpected.saturating_sub(OUT_OF_DATE);
             let more = if more > 0 { format!("… and {more} more; ") } else { String::new() };
-            let _ = writeln!(out, "{more}--update-known-failures FILE takes out what passes");
+            let _ = writeln!(out, "{more}--update-known-failures FILE removes entries that pass");
         }
         for what in &self.out_of_date {
             let _ = writeln!(out, "{}: {}", styled(BAD, "out of date"), visible(what));

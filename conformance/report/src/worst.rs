@@ -1,4 +1,4 @@
-//! The sentence above everything: what to mend first.
+//! Writes the sentence above everything: the cause to fix first.
 
 use super::causes::{Cause, QUOTED, Symptoms, by_severity, causes, first_mismatches, symptoms};
 use super::record::{CaseRecord, RunRecord};
@@ -31,7 +31,7 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     let why = why_first(failures, causes).map(|why| format!(" {why}")).unwrap_or_default();
     Some(format!(
         "{}: {} ({}{}), in {}{silent}, such as {}{documented}.{why}",
-        if counts { "Mend first" } else { "Nothing counts against it. Of what fails, look first at" },
+        if counts { "Fix first" } else { "Nothing counts against it. Look first at" },
         shortened(&what, LONGEST).trim_end_matches('.'),
         visible(clause),
         harm.unwrap_or_default(),
@@ -40,7 +40,7 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     ))
 }
 
-/// Why the first cause is mended before the others.
+/// Returns the reason why the first cause is fixed before the others.
 fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str> {
     let [first, second, ..] = causes else { return None };
     let of = |cause: &Cause| failures[cause.members[0]];

@@ -25,7 +25,7 @@ use threadspec_pages::findings::{self, CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
 use threadspec_runner::{Exit, files, interrupt};
 
-/// Say what is wrong with logs of agents: requests, answers and conversations in any form
+/// Find faults in logs of agents: requests, answers and conversations in any form
 ///
 /// A file is recognized by what is in it, whatever its name; what was recognized and what was skipped is said for each. Requests and
 /// conversations are held against the rules by which model APIs refuse a history, and against each other: calls without a result, results
@@ -37,10 +37,10 @@ pub(crate) struct Check {
     /// Files, folders with everything in them, or patterns such as 'logs/**/*.jsonl'; `-` is stdin
     #[arg(value_name = "FILE|FOLDER|GLOB", required = true)]
     files: Vec<PathBuf>,
-    /// Take requests to be for this API: openai-chat, openai-responses or anthropic [default: what their form tells]
+    /// Take requests to be for this API: openai-chat, openai-responses or anthropic [default: recognized by their form]
     #[arg(long, value_name = "API")]
     api: Option<Api>,
-    /// How to tell what is found
+    /// The form of the output
     #[arg(long, value_name = "FORM", default_value_t, value_parser = FormParser)]
     format: FindingsForm,
     /// Wait for more when the file ends, also when it is cut off, replaced, or not there yet, until Ctrl-C
@@ -58,14 +58,14 @@ const AFTER_HELP: &str = "\
 Levels:
   error    it is refused, or lost
   warning  only some servers or versions refuse it, or it costs money
-  note     nothing to mend, such as a call that is open where the log ends
+  note     nothing to fix, such as a call that is open where the log ends
 
 Exit codes:
   0    no error (with --strict: nor a warning)
   1    an error (with --strict: or a warning)
   2    wrong usage, or a file that cannot be read or of which nothing or less than half was judged, whatever was found in others
   4    a fault of threadspec itself ended the reading of a file; the others were judged
-  130  interrupted; what was found until then is told
+  130  interrupted; the findings so far were printed
 
 Examples:
   threadspec check requests.jsonl
@@ -295,8 +295,7 @@ impl TypedValueParser for FormParser {
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
         if let Some(api) = value.to_str().filter(|name| name.parse::<Api>().is_ok()) {
-            let message =
-                format!("`--format` says how to tell what is found; the API is named with `--api {api}` now\n");
+            let message = format!("`--format` chooses the output; name the API with `--api {api}`\n");
             return Err(clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command));
         }
         let name = PossibleValuesParser::new(FindingsForm::VARIANTS).parse_ref(command, argument, value)?;

@@ -29,7 +29,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(60);
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Fuzz {
-    /// Stop after this many seconds [default: 60, unless --cases says when]
+    /// Stop after this many seconds [default: 60, unless --cases limits it]
     #[arg(long, value_name = "SECS", value_parser = threadspec_cli::seconds)]
     time: Option<Duration>,
     /// Run this many cases, or those of a range, as in `200..300`

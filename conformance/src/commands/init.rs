@@ -264,7 +264,7 @@ impl Starter {
     fn readme(&self) -> String {
         format!(
             "# An adapter for threadspec\n\n{}\n\n{}    {}\n\nRequests and replies are one page: [the protocol]({REPOSITORY}/blob/main/conformance/PROTOCOL.md). \
-             `threadspec show CASE-ID` prints a request to try by hand,\n`threadspec explain CLAUSE` says what a clause demands.\n\n{}GitHub runs `.github/workflows/threadspec.yml` only at \
+             `threadspec show CASE-ID` prints a request to try by hand,\n`threadspec explain CLAUSE` explains a clause.\n\n{}GitHub runs `.github/workflows/threadspec.yml` only at \
              the root of a repository. If this is a folder in one, move the file there, name\nthe folder as \
              `working-directory` under `with`, and let the other steps run there too: `defaults: {{run: {{working-directory: \
              FOLDER}}}}` in the job.\n",

@@ -57,7 +57,7 @@ pub(crate) struct ProbeCommand {
     /// Ask only about rules whose id matches (repeatable)
     #[arg(long, value_name = "GLOB")]
     rule: Vec<String>,
-    /// Ask also about rules that are said of other models, versions or servers
+    /// Ask also about rules of other models, versions or servers
     #[arg(long)]
     all: bool,
     /// Ask for streams
@@ -81,10 +81,10 @@ pub(crate) struct ProbeCommand {
     /// Send requests of more than a megabyte, too; the largest one has 32
     #[arg(long)]
     large: bool,
-    /// Send nothing, and say what would be sent
+    /// Send nothing, and print the figures of the requests
     #[arg(long)]
     dry_run: bool,
-    /// With the dry run: what a million tokens cost, in and out
+    /// With the dry run: the price of a million tokens, in and out
     #[arg(long, value_name = "IN,OUT", value_parser = price)]
     price: Option<Price>,
     /// With the dry run: show the body of each request
@@ -93,13 +93,13 @@ pub(crate) struct ProbeCommand {
     /// Send to an address that is no loopback one without asking
     #[arg(long)]
     yes: bool,
-    /// The known results of the server: RULE=VERDICT, separated by commas, or a file with such lines (repeatable). Each must still be so
+    /// The known results of the server: RULE=VERDICT, separated by commas, or a file with such lines (repeatable). Each must still hold
     #[arg(long, value_name = "RULE=VERDICT,…|FILE")]
     allow: Vec<String>,
-    /// Say what has changed since an earlier report
+    /// Show the changes since an earlier report
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Print a patch that writes what was learnt into `golden/provider-rules.json`; the table goes to stderr
+    /// Print a patch that writes the results into `golden/provider-rules.json`; the table goes to stderr
     #[arg(long)]
     propose: bool,
     /// Also write a report: json, markdown or junit (repeatable)

@@ -32,7 +32,7 @@ pub(crate) struct SiteCommand {
     /// The page "paste your request", as packaging/npm/page/build.mjs makes it
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// Where the site will stand, for the Markdown of badges
+    /// The address of the site, for the Markdown of badges
     #[arg(long, value_name = "URL", default_value = "https://threadspec.github.io/threadspec")]
     address: String,
     /// Run files whose reports and badges it shows; one file may hold several runs of one implementation

@@ -27,7 +27,7 @@ impl TalkVerdict {
         let requests = talks.iter().map(|talk| talk.requests).sum();
         let mut against = unmet;
         if requests == 0 {
-            against.push("no request for an answer came, so that nothing was judged".to_owned());
+            against.push("no request for an answer came, and nothing was judged".to_owned());
         }
         let apis = Api::ALL.into_iter().filter(|api| talks.iter().any(|talk| talk.api == *api)).collect();
         let cases = talks.iter().enumerate().map(|(number, talk)| judged(number, talk, strict)).collect();

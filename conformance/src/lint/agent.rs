@@ -52,7 +52,7 @@ fn wrong(case: &Case) -> Vec<String> {
         }
         let is_own_retry = case.needs_gateway() && OWN_RETRIES.contains(property);
         if property.is_of_wire() && !case.needs_wire() && !is_own_retry {
-            wrong.push(format!("`{property}` is seen over the wire only, so that its cases belong in `{WIRE}/`"));
+            wrong.push(format!("`{property}` is seen over the wire only, so its cases belong in `{WIRE}/`"));
         }
         if property.is_of_gateway() != case.needs_gateway() && !is_own_retry {
             wrong.push(format!("`{property}`: properties of a gateway, and no others, are those of `{GATEWAY}/`"));

@@ -121,7 +121,7 @@ pub(crate) fn fix(folder: &Path) -> io::Result<()> {
 pub(crate) fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     let files = files_in(folder)?;
     let foreign = |name: &str, why: &str| {
-        let message = format!("{name} {why}, so that this is no corpus; nothing was written");
+        let message = format!("{name} {why}: this is no corpus, and nothing was written");
         Err(io::Error::new(io::ErrorKind::InvalidData, message))
     };
     if let Some(file) = case_files(&files).find(|file| !corpus::is_case_file(file)) {

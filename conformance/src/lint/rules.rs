@@ -25,7 +25,7 @@ fn wrong(rules: &[RuleEntry]) -> Vec<String> {
     for rule in rules {
         let mut add = |what: String| wrong.push(format!("{} ({}): {what}", rule.id, rule.api));
         if !written.insert((&*rule.id, &*rule.api)) {
-            add("it stands there twice".to_owned());
+            add("it is there twice".to_owned());
         }
         match judged.iter().find(|(id, api, _)| (*id, &**api) == (&*rule.id, &*rule.api)) {
             None => add("nothing judges it".to_owned()),
@@ -132,7 +132,7 @@ mod tests {
         let changes: [(Change, &str); 14] = [
             (|rules| drop(rules.remove(0)), "it is judged, and has no data"),
             (|rules| rules[0]["id"] = json!("OAI-CHAT-OTHER"), "nothing judges it"),
-            (|rules| rules[1] = rules[0].clone(), "it stands there twice"),
+            (|rules| rules[1] = rules[0].clone(), "it is there twice"),
             (|rules| rules[0]["text"] = json!("Else."), "its judge says"),
             (|rules| rules[0]["seen"] = json!([]), "`seen` says where"),
             (|rules| rules[0]["answer"]["message"] = json!("{ids} {who}"), "the placeholder `{who}`"),

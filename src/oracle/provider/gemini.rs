@@ -14,7 +14,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "GEM-COUNT",
-        "Behind a content with `functionCall` parts stands one with as many `functionResponse` parts, and nowhere else stands one.",
+        "Behind a content with `functionCall` parts is one with as many `functionResponse` parts, and nowhere else is one.",
     ),
     ("GEM-CALL-TURN", "A content with `functionCall` parts follows one of the user, so that it is never the first."),
     (
@@ -85,11 +85,11 @@ fn pairs(before: Option<&Value>, content: &Value, position: usize, breaches: &mu
     }
     match before {
         None => {
-            breaches.add("GEM-CALL-TURN", place, "the calls stand first");
+            breaches.add("GEM-CALL-TURN", place, "the calls come first");
         }
         // A stream that is kept in pieces has a text of the model before; the reports are of histories that were cut.
         Some(before) if before["role"] == "model" => {
-            breaches.add("GEM-CALL-TURN", place, "a content of the model stands before").certain_if(false);
+            breaches.add("GEM-CALL-TURN", place, "a content of the model is before").certain_if(false);
         }
         Some(_) => {}
     }

@@ -9,7 +9,7 @@ use std::fmt::Arguments;
 pub(super) const RULES: &[(&str, &str)] = &[
     (
         "OAI-CHAT-ANSWERED",
-        "Directly after an assistant message with `tool_calls` stand tool messages that answer every id of it.",
+        "Directly after an assistant message with `tool_calls` come tool messages that answer every id of it.",
     ),
     ("OAI-CHAT-ORPHAN", "Every tool message answers a call of the assistant message before its group."),
     ("OAI-CHAT-ONE-ANSWER", "No two tool messages of one group have the same `tool_call_id`."),
@@ -30,7 +30,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-CHAT-ROLE", "`role` is `system`, `developer`, `user`, `assistant`, `tool` or `function`."),
     ("OAI-CHAT-CONTENT-TYPE", "`content` is a string or an array of parts, each with a `type`."),
     ("OAI-CHAT-PART-TYPE", "The `type` of a part is `text`, `image_url`, `input_audio`, `refusal`, `audio` or `file`."),
-    ("OAI-CHAT-IMAGE", "An image stands only in a message of the user."),
+    ("OAI-CHAT-IMAGE", "An image is only in a message of the user."),
     ("OAI-CHAT-CONTENT-NULL", "`content` is null or absent only in an assistant message that has `tool_calls`."),
     ("OAI-CHAT-CONTENT-MAX", "A text has at most 10485760 characters."),
     ("OAI-CHAT-MSG-NAME", "`name` of a message consists of 1 to 64 letters, digits, `_` and `-`."),

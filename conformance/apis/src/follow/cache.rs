@@ -64,7 +64,7 @@ pub enum LossKind {
     Changed(Divergence),
     /// This piece is gone, and what stood after it is still there.
     Removed(Location),
-    /// Something new stands before what stood there.
+    /// Something new is before what stood there.
     Inserted,
     /// Something else stands there, but the text that stood there before is no longer kept.
     Forgotten,

@@ -34,7 +34,7 @@ pub(super) fn read(reading: StrictReading<'_>) -> Result<ClientMessage, Error> {
                 ClientContent::Text(_) => false,
             };
             if message.content.as_ref().is_some_and(has_image) {
-                return members.error("no API takes an image that the model said");
+                return members.error("no API takes an image from the model");
             }
         }
         Speaker::Tool => {

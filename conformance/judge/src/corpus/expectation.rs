@@ -25,7 +25,7 @@ pub enum Pattern {
     Array(Vec<Pattern>),
     /// An object with the same members in any order.
     Object(Vec<(String, Pattern)>),
-    /// `{"includes": […]}`: these in this order, others may stand between.
+    /// `{"includes": […]}`: these in this order, others may be between.
     Includes(Vec<Pattern>),
 }
 

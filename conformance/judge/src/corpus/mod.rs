@@ -249,7 +249,7 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
         Err(error) => return (cases, vec![wrong(error.to_string())]),
     };
     if contents.op != op.to_string() {
-        problems.push(wrong(format!("its `op` is `{}`, but it stands in `{folder}/`", contents.op)));
+        problems.push(wrong(format!("its `op` is `{}`, but it is in `{folder}/`", contents.op)));
     }
     if contents.about.trim().is_empty() {
         problems.push(wrong("`about` is empty".into()));

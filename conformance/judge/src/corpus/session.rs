@@ -81,7 +81,7 @@ fn problems(script: &SessionScript) -> Vec<String> {
     for tool in script.tools() {
         let wrong = tool.results().into_iter().filter(|result| is_image(result) && !is_sound_image(result));
         if tool.tells_args {
-            problems.push(format!("tool `{}` has `args`, which stand in the calls", tool.name));
+            problems.push(format!("tool `{}` has `args`, which belong in the calls", tool.name));
         }
         problems.extend(wrong.map(|image| format!("tool `{}` gives {image}, which is no image", tool.name)));
     }
@@ -256,7 +256,7 @@ mod tests {
             ("/runs/0/cut/how", json!("stop"), "runs[0].cut.how: expected cancel, throw or kill"),
             ("/runs/2/cut", json!({"during": "a", "how": "throw"}), "run 3 is cut, and no run comes behind it"),
             ("/tools/look/approval", json!("yes"), "tools.look.approval: expected a boolean, found a string"),
-            ("/tools/look/args", json!({"a": {}}), "tool `look` has `args`, which stand in the calls"),
+            ("/tools/look/args", json!({"a": {}}), "tool `look` has `args`, which belong in the calls"),
             ("/tools/look/byArgs", json!([]), "tools.look.byArgs: unknown"),
             ("/tools/see", json!([1, 2]), "tools.see: no result may depend on the order of calls"),
             ("/agents/other/runs", json!([]), "agents.other.runs: unknown"),

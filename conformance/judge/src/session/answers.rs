@@ -190,7 +190,7 @@ impl Judging<'_> {
         }
     }
 
-    /// An answer that stands behind no call.
+    /// An answer that is behind no call.
     pub(super) fn orphan(&mut self, place: RequestPlace, answer: usize, layout: &RequestLayout<'_>) {
         let message = &layout.request.messages[answer];
         let id = message.call_id.as_deref().unwrap_or_default();
@@ -339,7 +339,7 @@ impl Judging<'_> {
         let is_skipped = !is_result && self.is_skipped_for_raw(place, at);
         is_skipped.then(|| {
             let what =
-                format!("`{id}`, beside a call whose arguments are no JSON object, is told without being executed");
+                format!("`{id}`, beside a call whose arguments are no JSON object, is answered without being executed");
             (Some(clause::SESSION_RAW), what)
         })
     }

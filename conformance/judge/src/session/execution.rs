@@ -187,7 +187,7 @@ impl Judging<'_> {
         }
         let is_told = call.answer.as_ref().is_some_and(|(told, _)| *told < run);
         if is_told {
-            let what = format!("{at}: `{id}` is executed, though a request had told the model how it ended");
+            let what = format!("{at}: `{id}` is executed, though a request had shown the model how it ended");
             return self.add_executed(clause::SESSION_ONCE, what);
         }
         if !equal(&call.args(), &executed.args, exact) || call.said.name != executed.name {

@@ -65,7 +65,7 @@ impl Judging<'_> {
             let (clause, what) = if is_sent_as_text {
                 (clause::SESSION_IMAGE, format!("the bytes of the image of `{id}` are sent as text"))
             } else if extras.images.len() > 1 {
-                (clause::SESSION_IMAGE, format!("the image of `{id}` stands there more than once"))
+                (clause::SESSION_IMAGE, format!("the image of `{id}` is there more than once"))
             } else if lacks_text && is_lost_by_cut {
                 // The result is lost, and not its image alone.
                 let what = format!("`{id}`, which had returned: the text beside its image is missing");

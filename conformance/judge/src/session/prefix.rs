@@ -34,7 +34,7 @@ impl Judging<'_> {
         }
         let standing = places(&one, &one);
         if !places(&one, &other).iter().any(|standing_now| standing.contains(standing_now)) {
-            let what = format!("{}: the system message stands elsewhere than in run {}", place.at(None), before + 1);
+            let what = format!("{}: the system message is elsewhere than in run {}", place.at(None), before + 1);
             return self.add(clause::SESSION_PREFIX, what);
         }
         if let Some(what) = difference(&one.rest, &other.rest) {
@@ -53,7 +53,7 @@ impl Judging<'_> {
             && let Some(due) = due
         {
             let what = format!(
-                "{}: the response to the last request of run {} should stand here",
+                "{}: the response to the last request of run {} should be here",
                 place.at(Some(due)),
                 before + 1
             );

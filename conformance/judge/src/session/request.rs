@@ -1,4 +1,4 @@
-//! A request beside the thread: what is missing in it, what stands there twice, and what became of each response.
+//! A request beside the thread: what is missing in it, what is there twice, and what became of each response.
 
 use super::judging::{Judging, RequestPlace};
 use super::layout::{RequestLayout, sent_calls};
@@ -128,7 +128,7 @@ impl Judging<'_> {
             clause::SESSION_SAID_ONCE
         };
         let found = Self::stand_in(index, Speaker::Ai, layout);
-        let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
+        let found = found.map(|found| format!("; {found} is in its place")).unwrap_or_default();
         self.add(clause, format!("{what}, which run {} received{found}", run + 1));
     }
 
@@ -243,7 +243,7 @@ impl Judging<'_> {
             return;
         }
         let found = Self::stand_in(index, Speaker::Human, layout);
-        let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
+        let found = found.map(|found| format!("; {found} is in its place")).unwrap_or_default();
         self.add(clause::SESSION_SAID_ONCE, format!("{what}{found}"));
     }
 
@@ -280,7 +280,7 @@ impl Judging<'_> {
             }) {
                 self.add(
                     clause::SESSION_WHOLE,
-                    format!("{place_of}: opaque parts stand alone, without the text and the calls of their response"),
+                    format!("{place_of}: opaque parts are alone, without the text and the calls of their response"),
                 );
             }
             return;
@@ -292,19 +292,19 @@ impl Judging<'_> {
             .enumerate()
             .position(|(index, item)| layout.block_of[index].is_some() && is_again(item, message));
         if there.is_some() {
-            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
+            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is there twice"));
         } else if let Some(same) = same {
             let is_taken = items[same].may_be_missing && same < self.thread.compacted.max(self.thread.filtered);
             // What a refused run said may be kept until the calls are decided on.
             let was_refused = items[same].user().is_some() && !self.records[items[same].run].asks();
             let is_second = layout.blocks[..at].iter().any(|other| is_again(&items[same], other.message));
             if is_second && was_refused {
-                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
+                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is there twice"));
             } else if !is_taken && !was_refused {
-                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands out of its order"));
+                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is out of its order"));
             }
         } else if !message.calls.is_empty() {
-            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: the model never said {shown}"));
+            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: the model never sent {shown}"));
         }
     }
 

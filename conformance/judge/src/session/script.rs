@@ -125,7 +125,7 @@ impl JudgedScript {
             if let Beginning::Decisions(decisions) = &run.beginning
                 && let Some(id) = decisions.keys().find(|id| !said.contains(id.as_str()))
             {
-                return wrong(format!("it decides on `{id}`, which no run before it has said"));
+                return wrong(format!("it decides on `{id}`, which no run before it has"));
             }
             for call in run.turns.iter().flat_map(PlannedTurn::calls) {
                 if let CallKind::HandOver(agent) = &call.kind
@@ -136,7 +136,7 @@ impl JudgedScript {
                 said.insert(call.id.as_str());
             }
             if let Some(during) = run.cut.as_ref().filter(|during| !said.contains(during.as_str())) {
-                return wrong(format!("it is cut during `{during}`, which nobody has said"));
+                return wrong(format!("it is cut during `{during}`, which no response has"));
             }
         }
         Ok(())

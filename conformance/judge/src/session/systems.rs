@@ -53,7 +53,7 @@ impl<'a> Judging<'a> {
         let at = place.at(None);
         let name = |agent: usize| self.session.agents[agent].name.clone();
         if let Some(twice) = known.iter().find(|known| known.count > 1) {
-            let what = format!("{at}: the system message {} stands there twice", quote_text(twice.text));
+            let what = format!("{at}: the system message {} is there twice", quote_text(twice.text));
             return self.add(clause::SESSION_SAID_ONCE, what);
         }
         let (allowed, others): (Vec<&KnownSystem<'_>>, Vec<&KnownSystem<'_>>) =

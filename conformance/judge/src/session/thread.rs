@@ -12,9 +12,9 @@ use threadspec::session::Approval;
 pub(super) struct JudgedThread<'a> {
     pub(super) session: &'a JudgedScript,
     pub(super) items: Vec<JudgedItem<'a>>,
-    /// Compaction may have taken what stands before, but for the user messages that it must keep.
+    /// Compaction may have taken what is before, but for the user messages that it must keep.
     pub(super) compacted: usize,
-    /// A hand-over's filter may have taken what stands before.
+    /// A hand-over's filter may have taken what is before.
     pub(super) filtered: usize,
     /// The agents, by their numbers, whose system messages a request may have.
     pub(super) agents: Vec<usize>,

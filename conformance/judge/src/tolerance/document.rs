@@ -5,7 +5,7 @@ const BETWEEN: &str = "\n  <event ";
 const START: &str = "<thread>";
 const END: &str = "\n</thread>";
 
-/// Elements, each without what stands before and after it: `type="human" id="0" …>text</event>`.
+/// Elements, each without what is before and after it: `type="human" id="0" …>text</event>`.
 pub(super) struct Elements(pub(super) Vec<String>);
 
 impl Elements {

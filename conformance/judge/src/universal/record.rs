@@ -96,7 +96,7 @@ impl Record {
             if is_as_given {
                 own
             } else {
-                // A mended history keeps every question, so the response stands behind the last one.
+                // A mended history keeps every question, so the response is behind the last one.
                 let asked = first.rest.iter().rposition(|placed| placed.message.speaker == Speaker::Human);
                 let behind = asked.map_or(0, |asked| asked + 1);
                 let found = first.rest[behind..].iter().position(|placed| is_response(placed.message, script, 0))?;

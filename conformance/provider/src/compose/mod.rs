@@ -172,7 +172,7 @@ pub fn unsayable(plan: &RunPlan, record: &WireRecord) -> Option<String> {
         let is_raw =
             |call: &SaidByModel| plan.api == Api::Anthropic && !attempt.streamed && !args(&call.arguments).is_object();
         if said.calls.iter().any(is_raw) {
-            return Some("arguments that are no JSON are said in streams only".to_owned());
+            return Some("arguments that are no JSON are sent in streams only".to_owned());
         }
         let why = request.forbids(said.calls.iter().map(|call| call.name.as_str()))?;
         Some(format!("a request contradicts what the model is to say: {why}"))

@@ -67,7 +67,7 @@ fn altered(said: &Said, message: &WireMessage) -> Option<(String, String)> {
             continue;
         }
         let what = changed(part, said.thoughts.iter())
-            .unwrap_or_else(|| "it stands behind a thought that came later, or twice".to_owned());
+            .unwrap_or_else(|| "it is behind a thought that came later, or twice".to_owned());
         return Some((part.place.clone(), what));
     }
     None
@@ -80,9 +80,9 @@ fn changed<'a>(part: &OpaquePart, mut thoughts: impl Iterator<Item = &'a SaidTho
     }
     Some(match &part.content {
         OpaqueContent::Thinking { signature: None, .. } => "the signature of the thought is missing".to_owned(),
-        OpaqueContent::Thinking { .. } => "the thought or its signature is not what the model said here".to_owned(),
-        OpaqueContent::Redacted { .. } => "the redacted thought is not what the model said here".to_owned(),
-        OpaqueContent::Reasoning { .. } => "the encrypted reasoning is not what the model said here".to_owned(),
+        OpaqueContent::Thinking { .. } => "the thought or its signature is not what the model sent here".to_owned(),
+        OpaqueContent::Redacted { .. } => "the redacted thought is not what the model sent here".to_owned(),
+        OpaqueContent::Reasoning { .. } => "the encrypted reasoning is not what the model sent here".to_owned(),
         OpaqueContent::Text(_) => return None,
     })
 }

@@ -91,13 +91,13 @@ impl Fault {
                 let failed = members.read("failed", StrictReading::boolean)?.unwrap_or(false);
                 let after = members.read("after", cut)?.unwrap_or(Cut::Start);
                 if after == Cut::Head {
-                    return members.error("an event cannot stand before the head of the answer");
+                    return members.error("an event cannot come before the head of the answer");
                 }
                 Self::Event { after, failed }
             }
             Some(&"garbage") => {
                 if !members.need("garbage", StrictReading::boolean)? {
-                    return members.error("`garbage` is true where it stands");
+                    return members.error("`garbage` is true where it is present");
                 }
                 Self::Garbage
             }

@@ -144,7 +144,7 @@ impl WireTurn {
         self.thinking = thinking.unwrap_or_default();
         self.refusal = members.read("refusal", StrictReading::string)?;
         if self.refusal.is_some() && (self.content.is_some() || !self.calls.is_empty()) {
-            return members.error("a refusal stands instead of content and calls");
+            return members.error("a refusal replaces content and calls");
         }
         self.stop = members.read("stop", |stop| stop.word(&STOPS))?;
         self.stream = members.read("stream", Pace::read)?.unwrap_or_default();

@@ -122,7 +122,7 @@ impl<'a> StrictReading<'a> {
         for (name, node) in members {
             let name: String = serde_json::from_str(name).unwrap_or_default();
             if rest.iter().any(|(other, _)| *other == name) {
-                return Err(Error::new(self.place, format!("`{name}` stands twice")));
+                return Err(Error::new(self.place, format!("`{name}` is there twice")));
             }
             rest.push((name, node));
         }

@@ -50,7 +50,7 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// Reads a base URL: `https://api.openai.com`, `http://127.0.0.1:8080`. A path in it stands before those of the requests, but for a `/v1` that they
+    /// Reads a base URL: `https://api.openai.com`, `http://127.0.0.1:8080`. A path in it is before those of the requests, but for a `/v1` that they
     /// bring themselves. With a key, the client's is replaced.
     ///
     /// # Errors

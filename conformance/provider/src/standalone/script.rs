@@ -116,9 +116,8 @@ impl Script {
             let expect = members.read("expect", ExpectedCounts::read)?.unwrap_or_default();
             let lines = match (listed, rules, otherwise) {
                 (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
-                    return members.error(
-                        "`model` is a list for every conversation; `rules` and `otherwise` stand instead of it",
-                    );
+                    return members
+                        .error("`model` is a list for every conversation; `rules` and `otherwise` replace it");
                 }
                 (Some(turns), None, None) => Spoken::Listed(turns),
                 (None, Some(rules), None) if rules.is_empty() => {

@@ -39,7 +39,7 @@ pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &Ap
         return found;
     }
     let Some(place) = response.first().map(|message| message.place.clone()) else {
-        let what = format!("what the model said is not in the request that goes on from it: {}", shown(said, &calls));
+        let what = format!("what the model sent is not in the request that goes on from it: {}", shown(said, &calls));
         return vec![must(clause::AGENT_RESPONSE, what)];
     };
     let text: String = response.iter().map(|message| message.content.as_str()).collect();
@@ -112,7 +112,7 @@ fn joined(messages: &[WireMessage]) -> Vec<(Speaker, String, Vec<&str>)> {
     all
 }
 
-/// The messages of the model at the beginning, and what stands behind them.
+/// The messages of the model at the beginning, and what is behind them.
 fn response(messages: &[WireMessage]) -> (&[WireMessage], &[WireMessage]) {
     let count = messages.iter().take_while(|message| message.speaker == Speaker::Ai).count();
     messages.split_at(count)

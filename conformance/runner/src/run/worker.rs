@@ -287,7 +287,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             }
             unasked => {
                 if !self.speaks_after(&answered) {
-                    self.charge(before, as_loss(unasked), "not every time: asked again, it says nothing more");
+                    self.charge(before, as_loss(unasked), "not every time: run again, it adds nothing");
                 }
             }
         }

@@ -252,7 +252,7 @@ impl Live {
     pub(super) fn until_it_ends(mut self, timeout: Duration) -> Result<(), Outcome> {
         let mut patience = Patience::of(timeout);
         let late = |by_the_clock: &str| {
-            Outcome::Timeout(format!("it said `cut`, and did not end its process within {timeout:?}{by_the_clock}"))
+            Outcome::Timeout(format!("it sent `cut`, and did not end its process within {timeout:?}{by_the_clock}"))
         };
         match self.hear(&mut patience) {
             Awaited::Line(line) => {

@@ -115,7 +115,7 @@ impl Process {
         let begun = Live::start(&self.command, self.timeout, self.provider);
         let (mut live, hello) = begun.map_err(|why| match why {
             _ if interrupt::requested() => Outcome::Interrupted,
-            Unready::Testee(why) => Outcome::Crash(format!("started anew after the kill, {why}")),
+            Unready::Testee(why) => Outcome::Crash(format!("started again after the kill, {why}")),
             why @ (Unready::Runner(_) | Unready::Shortage(_)) => Outcome::NotReady(why),
         })?;
         is_the_same(&self.hello, &hello)?;

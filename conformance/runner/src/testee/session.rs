@@ -61,7 +61,7 @@ impl Sessions {
         let Some(session) = self.0.get_mut(&id) else {
             return SessionHeard::Whole(match outcome {
                 Outcome::Reply(Reply::Cut { .. }) => {
-                    Outcome::Garbage("it says `cut`, and was not asked to play a session".to_owned())
+                    Outcome::Garbage("it sends `cut`, and no session was requested".to_owned())
                 }
                 other => other,
             });
@@ -86,7 +86,7 @@ impl Sessions {
         SessionHeard::Whole(if beside.is_empty() {
             outcome
         } else {
-            Outcome::Garbage(format!("it wrote outside its storage folder: beside it stands {}", beside.join(", ")))
+            Outcome::Garbage(format!("it wrote outside its storage folder: beside it is {}", beside.join(", ")))
         })
     }
 
@@ -102,11 +102,11 @@ impl PlayedSession {
         let (before, asked) = (self.runs.len(), self.kills.len());
         let reached = before + runs.len();
         if runs.is_empty() {
-            return Err(format!("it says `cut` without a new run: {} before", told(before)));
+            return Err(format!("it sends `cut` without a new run: {} before", told(before)));
         }
         match self.kills.get(reached - 1) {
-            None => return Err(format!("it says `cut` after {reached} runs, and {asked} were asked")),
-            Some(false) => return Err(format!("it says `cut` in run {reached}, which has no kill")),
+            None => return Err(format!("it sends `cut` after {reached} runs, and {asked} were asked")),
+            Some(false) => return Err(format!("it sends `cut` in run {reached}, which has no kill")),
             Some(true) => {}
         }
         self.runs.extend(runs);
@@ -156,7 +156,7 @@ pub(super) fn is_the_same(before: &Hello, now: &Hello) -> Result<(), Outcome> {
     if before == now {
         return Ok(());
     }
-    let what = "after the kill it says another hello";
+    let what = "after the kill it sends another hello";
     Err(Outcome::Garbage(format!("{what}: {} instead of {}", now.to_json(), before.to_json())))
 }
 
@@ -250,7 +250,7 @@ mod tests {
     fn what_is_written_beside_the_folder_is_named() -> std::io::Result<()> {
         let (mut sessions, request) = begun(&[false]);
         std::fs::write(format!("{}/../notes.json", request.storage.expect("a folder")), "{}")?;
-        let what = "it wrote outside its storage folder: beside it stands `notes.json`".to_owned();
+        let what = "it wrote outside its storage folder: beside it is `notes.json`".to_owned();
         assert_eq!(sessions.heard(7, ok(&[0])), SessionHeard::Whole(Outcome::Garbage(what)));
         Ok(())
     }

@@ -13,10 +13,7 @@ use std::fmt::Arguments;
 pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-RESP-ANSWERED", "Every `function_call` item has a `function_call_output` with its `call_id` behind it."),
     ("OAI-RESP-ORPHAN", "Every `function_call_output` has its `function_call` before it."),
-    (
-        "OAI-RESP-ONE-OUTPUT",
-        "A `call_id` stands in one `function_call` and in one `function_call_output` of the input.",
-    ),
+    ("OAI-RESP-ONE-OUTPUT", "A `call_id` is in one `function_call` and in one `function_call_output` of the input."),
     ("OAI-RESP-PREVIOUS", "`previous_response_id` names a stored response."),
     (
         "OAI-RESP-INPUT-NONEMPTY",

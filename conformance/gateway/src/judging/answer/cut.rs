@@ -24,7 +24,7 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
         HeardForm::Error(error) => {
             if !error.is_passing() {
                 let what = format!(
-                    "the answer {how}, which may be tried again, and the client hears {}, which is final",
+                    "the answer {how}, which may be tried again, and the client receives {}, which is final",
                     heard.status
                 );
                 answer.must(clause::GATE_STATUS, what, Some(said), "");

@@ -63,13 +63,13 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
 /// An answer that was said to its end.
 fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
     let Some(response) = &answer.exchange.response else {
-        return answer.must(clause::GATE_SAID, "the model answered, and the client hears nothing", Some(said), "");
+        return answer.must(clause::GATE_SAID, "the model answered, and the client receives nothing", Some(said), "");
     };
     let heard = ClientHeard::of(answer.api, response);
     if response.status >= 400 || !(200..300).contains(&response.status) {
         if !said::may_be_refused(said) {
             let what = format!(
-                "the model answered, and the client hears status {}: {}",
+                "the model answered, and the client receives status {}: {}",
                 response.status,
                 shown::quoted(&heard.text)
             );

@@ -1,4 +1,4 @@
-//! GATE-SAID: the client reads the text and the calls that were said, whole and in their order. What nobody said is GATE-INVENTED, and ids
+//! GATE-SAID: the client reads the text and the calls that were sent, whole and in their order. What nobody said is GATE-INVENTED, and ids
 //! that become equal are GATE-IDS.
 
 use super::Answer;
@@ -48,7 +48,7 @@ fn judge_text(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
             answer.add(clause::GATE_INVENTED, level, what, Some(said), &text);
         } else {
             let [was, is] = differing(&without_marks(expected), &without_marks(got));
-            let what = format!("the model said the text {was}, and the client reads {is}");
+            let what = format!("the model sent the text {was}, and the client reads {is}");
             answer.must(CLAUSE, what, Some(said), "");
         }
     }
@@ -85,7 +85,7 @@ fn judge_calls(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     pairs.extend(moved);
     for one in lost {
         let what = format!(
-            "the call `{}` of `{}` was said, and the client does not read it",
+            "the call `{}` of `{}` was sent, and the client does not read it",
             shown(&ours[one].id),
             ours[one].name
         );
@@ -134,7 +134,7 @@ fn compare_call(answer: &mut Answer<'_, '_>, said: &Said, name: &str, one: &Said
         Some(read) => differing_json(&args, read),
         None => differing(&unmark_surrogates(&one.arguments), &unmark_surrogates(&other.arguments)),
     };
-    let what = format!("the arguments of the call `{id}` were said as {was}, and the client reads {is}");
+    let what = format!("the arguments of the call `{id}` were sent as {was}, and the client reads {is}");
     if !is_equal(one, other, false) {
         answer.must(CLAUSE, what, Some(said), "");
     } else if !is_equal(one, other, true) {

@@ -33,7 +33,7 @@ pub(super) fn judge(
                     if number < latest {
                         is_wrong = true;
                         let what = format!(
-                            "the image of the user ({}) arrives before one that stood before it ({})",
+                            "the image of the user ({}) arrives before one that was before it ({})",
                             image.place, other.place
                         );
                         pair.must(CLAUSE, what, spot(image), spot(other));

@@ -172,7 +172,7 @@ fn judge_change(
         }
         TextChange::Added(at, text) => {
             let (piece, there) = arrived(*at);
-            let what = format!("the text {} of the {who} arrives ({}) that nobody said", quoted(text), piece.place);
+            let what = format!("the text {} of the {who} arrives ({}) that nobody sent", quoted(text), piece.place);
             let level = level_of(ours, theirs, who, text, piece.message);
             pair.add(clause::GATE_INVENTED, level, what, Spot::none(), Spot { text: start(text), ..there });
         }

@@ -30,7 +30,7 @@ pub(super) struct TextPiece<'a> {
     /// The position of its message.
     pub(super) message: usize,
     pub(super) place: &'a str,
-    /// True if a message that is no system text stands before it.
+    /// True if a message that is no system text is before it.
     pub(super) is_in_middle: bool,
 }
 

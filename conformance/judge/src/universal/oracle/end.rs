@@ -84,7 +84,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     };
     let mut others = (0..messages.len()).filter(|at| found.binary_search(at).is_err());
     if let Some(at) = others.find(|&at| is_again(&messages[at])) {
-        let what = format!("message {}: {} stands there twice", at + 1, messages[at].shown());
+        let what = format!("message {}: {} is there twice", at + 1, messages[at].shown());
         findings.add(CLAUSE, format!("the list at the end, {what}"));
         return;
     }

@@ -1,4 +1,4 @@
-//! AGENT-MODEL-FAILURE: a failing model call ends the run, and nothing is said in the model's name.
+//! AGENT-MODEL-FAILURE: a failing model call ends the run, and nothing is written in the model's name.
 
 use crate::universal::Property;
 use crate::universal::course::{Course, CourseEnd};
@@ -35,14 +35,14 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     };
     for (request, list) in lists {
         for (index, message) in list.iter().enumerate().filter(|(_, message)| invented(message)) {
-            let what = format!("{}: the model never said {}", at(request, index), quote_text(message.text()));
+            let what = format!("{}: the model never sent {}", at(request, index), quote_text(message.text()));
             findings.add(clause::AGENT_MODEL_FAILURE, what);
         }
     }
     for (index, message) in course.record.messages.iter().flatten().enumerate().filter(|(_, message)| invented(message))
     {
         let what =
-            format!("the list at the end, message {}: the model never said {}", index + 1, quote_text(message.text()));
+            format!("the list at the end, message {}: the model never sent {}", index + 1, quote_text(message.text()));
         findings.add(clause::AGENT_MODEL_FAILURE, what);
     }
     match &course.record.failure {

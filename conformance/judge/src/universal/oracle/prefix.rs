@@ -54,7 +54,7 @@ fn systems(course: &Course<'_>, findings: &mut Findings) {
         }
         possible.retain(|place| now.contains(place));
         if possible.is_empty() {
-            findings.add(CLAUSE, format!("request {}: the system message stands elsewhere than before", number + 1));
+            findings.add(CLAUSE, format!("request {}: the system message is elsewhere than before", number + 1));
             return;
         }
     }

@@ -27,7 +27,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
             let found = round.others.first().or_else(|| round.calls.iter().flat_map(|asked| &asked.answers).next());
             let what = match found {
                 Some(found) => {
-                    format!("{}: the response to request {request} should stand here", at(request, found.index))
+                    format!("{}: the response to request {request} should be here", at(request, found.index))
                 }
                 None => format!("request {}: the response to request {request} is missing", request + 1),
             };

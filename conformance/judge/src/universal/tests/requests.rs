@@ -37,7 +37,7 @@ fn prefix() {
     );
     broken(
         |output| messages(&mut output["requests"][1]).rotate_left(1),
-        &["AGENT-PREFIX: request 2: the system message stands elsewhere than before"],
+        &["AGENT-PREFIX: request 2: the system message is elsewhere than before"],
     );
 }
 

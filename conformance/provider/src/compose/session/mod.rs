@@ -166,7 +166,7 @@ fn in_runs(session: &SessionPlan, record: &WireRecord, what: &str) -> String {
 fn unsupported(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, reported: usize) -> Option<String> {
     if record.runs.len() < reported {
         let next = record.runs.len() + 1;
-        return Some(format!("nobody said that run {next} begins: POST to `runs/{next}` behind the base URL"));
+        return Some(format!("nobody announced that run {next} begins: POST to `runs/{next}` behind the base URL"));
     }
     if let [first, ..] = session.unsaid_kinds(plan.api)[..] {
         return Some(format!("{} has no opaque parts of the kind `{first}`", plan.api));

@@ -146,7 +146,7 @@ fn a_script_is_read_strictly() {
             r#"{"rules": [{"turn": {"call": {"tool": "a", "args": []}}}]}"#,
             "rules[0].turn.call.args: the arguments are no object",
         ),
-        (r#"{"rules": [{"turn": {}, "turn": {}}]}"#, "rules[0]: `turn` stands twice"),
+        (r#"{"rules": [{"turn": {}, "turn": {}}]}"#, "rules[0]: `turn` is there twice"),
         (r#"{"otherwise": {}, "expect": {"asks": -1}}"#, "expect.asks: -1 is not"),
     ] {
         let error = Script::read(script).expect_err(script).to_string();
