@@ -27,10 +27,10 @@ use threadspec_runner::{Exit, files, interrupt};
 
 /// Find faults in logs of agents: requests, answers and conversations in any form
 ///
-/// A file is recognized by what is in it, whatever its name; what was recognized and what was skipped is said for each. Requests and
-/// conversations are held against the rules by which model APIs refuse a history, and against each other: calls without a result, results
-/// without a call, changed histories, which cost the prompt cache. Event logs and `<thread>` documents are held against every oracle. Each
-/// finding says where it is, what is wrong, and what to do; `threadspec explain RULE` says more.
+/// A file is recognized by its content, whatever its name; the output lists the recognized and the skipped parts of each. Requests and
+/// conversations are judged by the rules by which model APIs refuse a history, and compared with each other: calls without a result,
+/// results without a call, changed histories, which cost the prompt cache. Event logs and `<thread>` documents are judged by every oracle.
+/// Each finding has a place, a fault and an advice; `threadspec explain RULE` explains the rule.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Check {

@@ -31,11 +31,11 @@ const MAKERS: [&str; 3] = ["api.openai.com", "api.anthropic.com", "api.deepseek.
 /// For each rule of `provider-rules.json` it sends a request that keeps the rule, and one that breaks it. A server that answers both lets a
 /// mistake pass that the real API refuses. With somebody's own key, and sent to the real API, the same shows whether the rule is true.
 ///
-/// Nothing is stored there, no tool is run, and no text is sent but the corpus' own. `--dry-run` shows what would be sent, and what it costs at
-/// most. An address other than a loopback one is asked only with --yes, or after a question.
+/// Nothing is stored there, no tool is run, and no text is sent but the corpus' own. `--dry-run` shows the requests and their cost at most.
+/// An address other than a loopback one is asked only with --yes, or after a question.
 ///
 /// Exit codes: 0 all rules that were asked agree; 1 some do not; 2 wrong usage; 3 nothing was learnt; 4 an output cannot be written; 130
-/// interrupted, with what was learnt so far.
+/// interrupted, with the results so far.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct ProbeCommand {

@@ -31,9 +31,9 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// Play the model for an agent that is a program, and judge its requests
 ///
-/// It listens on 127.0.0.1 and speaks the APIs of OpenAI (chat completions, Responses) and Anthropic. With a script it answers; with --proxy it
-/// forwards to a real provider, and judges what passes. It ends with the command behind `--`, with Ctrl-C, or with SIGTERM, and says then
-/// what is wrong.
+/// It listens on 127.0.0.1 and speaks the APIs of OpenAI (chat completions, Responses) and Anthropic. With a script it answers; with
+/// --proxy it forwards to a real provider, and judges the traffic. It ends with the command behind `--`, with Ctrl-C, or with SIGTERM, and
+/// then prints the verdict.
 ///
 /// Exit codes: 0 conformant, with at least one request that was judged; 1 not conformant; 2 wrong usage; 3 it cannot listen, or the command
 /// cannot be started; 4 the script is at fault, or an output cannot be written.
