@@ -219,7 +219,7 @@ impl RuleEntry {
         body(self.valid.as_deref(), self.valid_json.as_deref())
     }
 
-    /// Both bodies as they stand in the file, where long texts are in short: the broken one, the valid one.
+    /// Both bodies as they are in the file, where long texts are in short: the broken one, the valid one.
     pub fn outlines(&self) -> (&str, &str) {
         (
             outline(self.broken.as_deref(), self.broken_json.as_deref()),

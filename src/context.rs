@@ -180,7 +180,7 @@ fn paired_messages(events: &[Event]) -> Vec<Message> {
     messages
 }
 
-/// MSG-PAIRED: for each call that is answered, where its result stands. A result answers the nearest preceding call with its
+/// MSG-PAIRED: for each call that is answered, where its result is. A result answers the nearest preceding call with its
 /// id, and only the first result of a call does.
 fn results_of_calls(events: &[Event]) -> HashMap<usize, usize> {
     let mut results = HashMap::new();

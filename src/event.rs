@@ -83,7 +83,7 @@ pub enum EventKind {
     Summary {
         /// The text.
         summary: String,
-        /// The iterations that it stands for.
+        /// The iterations that it represents.
         summarized_iterations: Vec<u64>,
     },
 }

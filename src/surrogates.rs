@@ -1,7 +1,7 @@
 //! Lone surrogates: halves of characters, which JavaScript's `substring` makes and JSON carries as `"\ud83d"`.
 //!
 //! No Rust string holds one. Text is read without them, each as U+FFFD ([`repair_surrogates`]). Structured data (arguments,
-//! results) must keep them, or two keys could become one: there a *mark* stands for each, the character of the last private
+//! results) must keep them, or two keys could become one: there a *mark* represents each, the character of the last private
 //! plane with the same low bits (U+10D83D for `\ud83d`). A character that looks like a mark is set apart: it becomes two,
 //! U+10FFFE and the character 0x800 below it, and U+10FFFE two of itself. [`mark_surrogates`] makes marks from escapes,
 //! [`unmark_surrogates`] the reverse, and [`without_marks`] gives the text as people see it. Data without characters of that
@@ -41,7 +41,7 @@ pub fn repair_surrogates(json: &str) -> Cow<'_, str> {
     replace_surrogates(json, "\\ufffd")
 }
 
-/// Replaces every escape of a lone surrogate in JSON text by a text that can stand inside a JSON string.
+/// Replaces every escape of a lone surrogate in JSON text by a text that can be inside a JSON string.
 pub fn replace_surrogates<'a>(json: &'a str, replacement: &str) -> Cow<'a, str> {
     let halves = lone_surrogates(json).count();
     if halves == 0 {
@@ -62,7 +62,7 @@ pub fn replace_surrogates<'a>(json: &'a str, replacement: &str) -> Cow<'a, str> 
 const SURROGATES: Range<u32> = 0xd800..0xe000;
 /// The distance of a mark from the code unit that it represents.
 const PLANE: u32 = 0x10_0000;
-/// Stands before a character that looked like a mark.
+/// Comes before a character that looked like a mark.
 const APART: char = '\u{10fffe}';
 /// How far such a character is moved down.
 const MOVED: u32 = 0x800;
@@ -109,7 +109,7 @@ pub fn mark_surrogates(json: &str) -> Cow<'_, str> {
     if copied == 0 { Cow::Borrowed(json) } else { Cow::Owned(marked + &json[copied..]) }
 }
 
-/// Replaces every mark in JSON text by the escape that it stands for: the reverse of [`mark_surrogates`].
+/// Replaces every mark in JSON text by the escape that it represents: the reverse of [`mark_surrogates`].
 pub fn unmark_surrogates(json: &str) -> Cow<'_, str> {
     replace_marks(json, |mark| format!("\\u{:04x}", u32::from(mark) - PLANE))
 }
@@ -220,7 +220,7 @@ fn specials(json: &str) -> impl Iterator<Item = Special> {
     })
 }
 
-/// The UTF-16 code unit that the escape `\uXXXX` at a byte position stands for.
+/// The UTF-16 code unit that the escape `\uXXXX` at a byte position represents.
 fn unit(json: &str, at: usize) -> Option<u32> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -263,7 +263,7 @@ fn without_place(found: &Value) -> Vec<String> {
 #[test]
 fn findings_of_parts_are_those_of_the_whole() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    // Conversations whose requests stand between each other, each with a fault of its own, one with two.
+    // Conversations whose requests are between each other, each with a fault of its own, one with two.
     let conversation = |number: usize| {
         let task = format!("Task {number}");
         let id = format!("call_{number}");
@@ -333,7 +333,7 @@ fn a_conversation_with_a_file_for_each_message_is_read_as_one() -> io::Result<()
     }
     let clean = findings(&strands, &["clean"])?;
     assert_eq!((&clean["exitCode"], &clean["findings"]), (&json!(0), &json!([])));
-    // Where the call stands is said, whichever file is at fault.
+    // The place of the call is named, whichever file is at fault.
     let (_, said) = check(&strands, &["fault-unanswered"])?;
     assert!(said.contains("message_1.json, message 2: the call"), "{said}");
 

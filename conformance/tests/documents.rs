@@ -101,7 +101,7 @@ const CRATES: [(&str, &[&str]); 15] = [
 ];
 
 /// The folders that hold code: those of each crate, of the tests in a package of their own, and of the fuzz targets. The packaged crate
-/// stands alone.
+/// is alone.
 fn folders_of_code() -> impl Iterator<Item = PathBuf> {
     let of_crates =
         CRATES.iter().flat_map(|(folder, _)| ["src", "tests", "examples"].map(|part| format!("{folder}/{part}")));
@@ -231,7 +231,7 @@ fn no_modules_use_each_other() {
                 files.clear();
                 rust_files(&source.join(module), &mut files);
             }
-            // A file's tests stand at its end, and may use anything.
+            // A file's tests are at its end, and may use anything.
             let code = |file: &PathBuf| {
                 let text = fs::read_to_string(file).expect("the file is readable");
                 text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned)
@@ -337,7 +337,7 @@ fn ids(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Rules of model APIs stand in `golden/provider-rules.json`; the sources of clauses are numbered, too.
+/// Rules of model APIs are in `golden/provider-rules.json`; the sources of clauses are numbered, too.
 fn is_rule_or_source(id: &str) -> bool {
     ["OAI-", "ANT-", "DS-", "GEM-", "BED-", "LOG-", "SPEC-"].iter().any(|start| id.starts_with(start))
 }
@@ -390,7 +390,7 @@ fn the_covering_arrays_are_about_every_field() {
     let mut listed = BTreeSet::new();
     for row in rows {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        // What stands in backquotes is a name; `ai` message is `ai`, and `message` in plain text any of them.
+        // What is in backquotes is a name; `ai` message is `ai`, and `message` in plain text any of them.
         for name in cells[2].split('`').skip(1).step_by(2) {
             let places: Vec<&str> = cells[1].split('`').skip(1).step_by(2).collect();
             for place in if places.is_empty() { vec![cells[1]] } else { places } {

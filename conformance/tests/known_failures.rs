@@ -42,7 +42,7 @@ fn a_failing_implementation_is_adopted_in_three_commands() -> io::Result<()> {
     // Another fault is not excused.
     let other = verify(at, "requests-share-one-list", &format!("{SOME} --known-failures {FILE}"))?;
     assert_ends(&other, 1, "count against it");
-    // What is mended must leave the file, which then has nothing left.
+    // What is fixed must leave the file, which then has nothing left.
     assert_ends(&verify(at, "", &format!("{SOME} --known-failures {FILE}"))?, 5, "is known to fail, and passes");
     assert_ends(&verify(at, "", &format!("{SOME} --update-known-failures {FILE}"))?, 0, "Exit code 0");
     assert!(!fs::read_to_string(at.join(FILE))?.contains("[[known]]"));

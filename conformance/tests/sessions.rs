@@ -292,7 +292,7 @@ fn a_failed_session_is_told_as_one_conversation() -> io::Result<()> {
     let options = ["--timeout", FAR_AWAY, "--strict", "--report", &html];
     let (code, said, _) = place.verify(place.command(&options, "", FEATURES, &ok(&format!("{first},{second}"))))?;
     let page = fs::read_to_string(place.at("reports/run.html"))?;
-    // In both, the finding stands under the message that it is about, though the request before has that, too.
+    // In both, the finding is under the message that it is about, though the request before has that, too.
     let (in_terminal, in_html) = (
         "2 ai: calls `a` look\n    ✗ SESSION-VALID: run 2",
         "2 ai: calls `a` look</p>\n        <p class=\"finding\">✗ ",

@@ -18,7 +18,7 @@ pub struct Row<'a> {
     before: usize,
 }
 
-/// Where a frame stands.
+/// Where a frame is.
 #[derive(Clone, Copy)]
 struct FramePlace<'a> {
     block: Option<&'a str>,
@@ -32,7 +32,7 @@ struct FramePlace<'a> {
 /// Returns the elements or members, as JSON texts, that replace `["{events}"]` and the like in the frame of an input.
 type Spliced<'s> = &'s dyn Fn(&str) -> Option<Vec<String>>;
 
-/// A text as parts between which anything may stand.
+/// A text as parts between which anything may be.
 struct TextParts(Vec<String>);
 
 impl TextParts {
@@ -76,7 +76,7 @@ fn list(elements: &[String]) -> String {
     format!("[{}]", elements.join(","))
 }
 
-/// A frame's text, cut into what stands as it is and the names in braces.
+/// A frame's text, cut into what is as it is and the names in braces.
 fn pieces(frame: &str) -> Vec<(&str, Option<(&str, &str)>)> {
     let (mut pieces, mut rest) = (Vec::new(), frame);
     while let Some(open) = rest.find('{') {

@@ -1,7 +1,7 @@
 //! Two conditions at once: covering arrays over the features of inputs, as `golden/README.md` describes them.
 //!
 //! Classes of values, frames of events and rows are data. Nothing here escapes or formats a value: how each looks in each place
-//! stands in the data, too.
+//! is in the data, too.
 
 mod compose;
 mod rows;
@@ -46,7 +46,7 @@ pub struct Class {
     pub samples: Vec<Sample>,
 }
 
-/// A part of an input, and what must become of it. In its frames, `{name:rendering}` stands for a rendering of the field's value,
+/// A part of an input, and what must become of it. In its frames, `{name:rendering}` represents a rendering of the field's value,
 /// `{#}` for the position of an event, `{@}` for the number of an iteration.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -104,7 +104,7 @@ pub struct Array {
     pub clauses: Vec<String>,
     /// The blocks, in the order from which rows begin with one or the other.
     pub blocks: Vec<String>,
-    /// How many fillers may stand before them.
+    /// How many fillers may be before them.
     pub before: Vec<usize>,
     /// Fields beside those of the blocks.
     pub columns: BTreeMap<String, String>,
@@ -205,7 +205,7 @@ impl Array {
         own.chain(self.blocks.iter().flat_map(of_block))
     }
 
-    /// The columns: the fields, then which block stands first, which one occurs twice, and how many fillers stand before them.
+    /// The columns: the fields, then which block is first, which one occurs twice, and how many fillers are before them.
     pub fn columns(&self, covering: &Covering) -> Vec<Column> {
         let classes = |kind: &str| covering.types.get(kind).cloned().unwrap_or_default();
         let mut columns: Vec<Column> =

@@ -21,7 +21,7 @@ pub struct Pair {
 /// The characters of the levels in a row.
 const CHARACTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// The level that a character of a row stands for.
+/// The level that a character of a row represents.
 pub(super) fn level(character: u8) -> Option<usize> {
     CHARACTERS.iter().position(|&known| known == character)
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A text, or the parts of one between which anything may stand.
+/// A text, or the parts of one between which anything may be.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum TextOrParts {
@@ -108,7 +108,7 @@ impl Sample {
         self.literal.is_some()
     }
 
-    /// How it looks, as parts between which anything may stand.
+    /// How it looks, as parts between which anything may be.
     pub(super) fn rendered(&self, rendering: Rendering, is_hardened: bool) -> Vec<String> {
         let is_text = self.json().is_some_and(|json| json.starts_with('"'));
         let is_literal = !is_hardened && (rendering != Rendering::Text || is_text);

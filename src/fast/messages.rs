@@ -161,7 +161,7 @@ struct CallGroups {
 /// Calls that follow each other directly, of one iteration and with different ids.
 #[derive(Clone, Debug)]
 struct CallGroup {
-    /// Where its AI message stands, the system message not counted.
+    /// Where its AI message is, the system message not counted.
     position: usize,
     /// For each call, where its answer is behind the AI message.
     answers: Vec<usize>,
@@ -217,7 +217,7 @@ impl CallGroups {
         messages.push(missing_result(id));
     }
 
-    /// For the first result of a call: where its answer stands.
+    /// For the first result of a call: where its answer is.
     fn answer(&mut self, system: usize, id: &str) -> Option<usize> {
         let &(number, call) = self.nearest_call.get(id)?;
         let group = &mut self.groups[number];

@@ -105,7 +105,7 @@ pub fn round_trip_in(document: &Document, events: &[Event], profile: Profile) ->
     first(changed_texts(events, document, profile, profile))
 }
 
-/// Every permitted character of each text is there, in order; others may stand where a forbidden one stood
+/// Every permitted character of each text is there, in order; others may be where a forbidden one was
 /// (ESC-FORBIDDEN).
 ///
 /// # Errors

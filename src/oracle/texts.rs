@@ -81,7 +81,7 @@ fn permitted_in_order(original: &str, read: &str) -> bool {
     in_order(stretches, read)
 }
 
-/// Returns whether the first stretch begins a text, the last one ends it, and the others stand between them in order.
+/// Returns whether the first stretch begins a text, the last one ends it, and the others are between them in order.
 ///
 /// ```
 /// use threadspec::oracle::in_order;

@@ -86,7 +86,7 @@ pub enum OpaqueBlock {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         summary: String,
     },
-    /// The proof of a call. It stands with its call; the others stand before the text.
+    /// The proof of a call. It is with its call; the others are before the text.
     Signature {
         /// The id of the call.
         #[serde(default)]
@@ -115,7 +115,7 @@ pub struct ModelRequest {
     pub messages: Vec<SentMessage>,
 }
 
-/// A message of a request, with what stands beside its text.
+/// A message of a request, with what is beside its text.
 ///
 /// Its JSON form is that of [`Message`] with `opaque` and `images` where there are some.
 #[derive(Clone, Debug, PartialEq)]

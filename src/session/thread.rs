@@ -1,6 +1,6 @@
 //! A thread, as its facts make it.
 //!
-//! A call is never apart from its answer: both stand in one item, and a request is written from items. So no request can have an answer
+//! A call is never apart from its answer: both are in one item, and a request is written from items. So no request can have an answer
 //! without a call, a call with two answers, or something between a call and its answer (SESSION-VALID).
 
 use super::fact::{Approval, ThreadFact};
@@ -159,7 +159,7 @@ impl ThreadRound {
     }
 
     /// The response, and one answer behind it for each of its calls. A response that says nothing is no message: providers refuse one
-    /// without text and calls, and opaque parts never stand alone (SESSION-WHOLE).
+    /// without text and calls, and opaque parts never are alone (SESSION-WHOLE).
     fn messages(&self) -> Vec<SentMessage> {
         if self.content.is_empty() && self.calls.is_empty() {
             return Vec::new();
@@ -180,7 +180,7 @@ impl ThreadRound {
 }
 
 impl ThreadCall {
-    /// The call as the model is shown it. Strict providers refuse arguments that are no object; what the model wrote stands in the answer
+    /// The call as the model is shown it. Strict providers refuse arguments that are no object; what the model wrote is in the answer
     /// (SESSION-RAW).
     fn sent(&self) -> ToolCall {
         let RequestedCall { id, name, .. } = self.call.clone();

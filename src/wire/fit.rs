@@ -43,7 +43,7 @@ pub(super) fn nothing_to_send() -> Error {
 struct Fitting {
     form: IdForm,
     ids: Ids,
-    /// For each id of the last group of calls the ids that stand for it, which their answers take in turn.
+    /// For each id of the last group of calls the ids that represent it, which their answers take in turn.
     open: HashMap<String, VecDeque<String>>,
     names: FittedNames,
 }
@@ -98,7 +98,7 @@ impl IdForm {
     }
 }
 
-/// The names of tools, each with the one that stands for it.
+/// The names of tools, each with the one that represents it.
 #[derive(Default)]
 struct FittedNames {
     taken: Ids,

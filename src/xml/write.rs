@@ -124,7 +124,7 @@ fn body(kind: &EventKind, profile: Profile) -> String {
     }
 }
 
-/// The text of an event whose body is a text as it stands (EVT-*).
+/// The text of an event whose body is a text as it is (EVT-*).
 pub(crate) fn text_of(kind: &EventKind) -> Option<&str> {
     match kind {
         EventKind::Message { content: text, .. }

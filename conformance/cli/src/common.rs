@@ -154,7 +154,7 @@ pub fn select<'a>(corpus: &'a Corpus, patterns: &[String]) -> Result<Vec<&'a Cas
     Ok(corpus.cases.iter().filter(chosen).collect())
 }
 
-/// Lists the names that may stand for cases: their ids, and patterns for their topics and folders.
+/// Lists the names that may represent cases: their ids, and patterns for their topics and folders.
 fn patterns_of(corpus: &Corpus) -> BTreeSet<String> {
     let ids = corpus.cases.iter().map(|case| case.id.as_str());
     ids.flat_map(|id| {

@@ -57,7 +57,7 @@ fn whole_program() -> ExitCode {
     let mut command = Command::new(cargo);
     command.args(["run", "--quiet", "--bin", "threadspec", "--manifest-path"]);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml"));
-    // The folder that a program stands in has the name of its profile, but for the usual one.
+    // The folder that a program is in has the name of its profile, but for the usual one.
     let program = env::current_exe().ok();
     if let Some(profile) =
         program.as_deref().and_then(Path::parent).and_then(Path::file_name).filter(|name| *name != "debug")

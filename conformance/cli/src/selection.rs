@@ -12,7 +12,7 @@ use wildmatch::WildMatch;
 /// The options that select cases.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CaseFilter {
-    /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    /// Run only cases whose id matches; `*` matches anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Vec<String>,
     /// Run only cases of this operation (repeatable)

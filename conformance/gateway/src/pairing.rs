@@ -49,7 +49,7 @@ fn is_during(exchange: &ClientExchange, attempt: &Attempt, tolerance: Duration) 
     exchange.began <= attempt.at + tolerance && attempt.at <= exchange.ended + tolerance
 }
 
-/// How many of the texts of an attempt stand in a request.
+/// How many of the texts of an attempt are in a request.
 fn likeness(exchange: &ClientExchange, attempt: &Attempt) -> usize {
     let (Some(sent), Some(arrived)) = (SentByClient::read(exchange), &attempt.request) else { return 0 };
     let texts = |request: &ApiRequest| -> Vec<String> {

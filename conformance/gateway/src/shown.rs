@@ -61,7 +61,7 @@ pub(crate) fn body(body: &Value, place: Option<&str>, text: &str) -> String {
     let found = place.and_then(|place| Some((place, at(body, place)?)));
     let (place, value) = found.unwrap_or(("", body));
     let json = unmark_surrogates(&value.to_string()).into_owned();
-    // The text stands in JSON, so that its beginning is found where no character of it is escaped.
+    // The text is in JSON, so that its beginning is found where no character of it is escaped.
     let written = unmark_surrogates(&Value::from(text).to_string()).into_owned();
     let written = written.trim_matches('"');
     let middle = if written.is_empty() { 0 } else { json.find(written).unwrap_or_default() };

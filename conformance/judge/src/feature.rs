@@ -65,7 +65,7 @@ impl Feature {
 /// let mut features: Features = [Feature::Limit, Feature::Message].into_iter().collect();
 /// features.insert(Feature::Kill);
 /// assert!(features.contains(Feature::Kill) && !features.contains(Feature::Raw));
-/// // They stand in the order of the protocol.
+/// // They are in the order of the protocol.
 /// assert_eq!(features.to_string(), "message, kill, limit");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -184,7 +184,7 @@ impl SessionAbilities {
     ///
     /// # Errors
     ///
-    /// Says what is wrong. A feature that is not known is no error: it stands for cases that a later corpus has.
+    /// Says what is wrong. A feature that is not known is no error: it represents cases that a later corpus has.
     pub(crate) fn read(hello: &Value, has_op: bool) -> Result<(Self, Vec<String>), Error> {
         let mut remarks = Vec::new();
         let features = match &hello["session"] {

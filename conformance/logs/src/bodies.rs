@@ -19,7 +19,7 @@ pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> 
     let mut thread = if is_kept { LoggedThread::from_the_middle() } else { LoggedThread::default() };
     let mut found = Vec::new();
     for (position, LoggedTurn { message, path }) in turns.iter().enumerate() {
-        // What is several messages here may be one where it stands.
+        // What is several messages here may be one where it is.
         let number = position_in(path).unwrap_or(position) + 1;
         let element = Some(Element { kind: "message", number });
         found.extend(thread.push(message, &Place { element, path: path.clone(), ..place.clone() }));
@@ -44,7 +44,7 @@ pub(super) fn of_form(
 ) -> Vec<Finding> {
     let list = if form == RequestForm::Gemini { body.member("contents") } else { body.member("messages") };
     let length = list.as_array().map_or(0, Vec::len);
-    // The element at which a breach stands; the end is behind the last one.
+    // The element at which a breach is; the end is behind the last one.
     let position = |breach: &Breach| match in_path(request, &breach.place).element {
         Some(element) => element.number - 1,
         None => length,
@@ -72,7 +72,7 @@ pub(super) fn of_form(
 
 /// Families of rules that say something only of a whole body, as it was sent.
 const OF_WHOLE: [&str; 3] = ["required", "version", "tool-options"];
-/// Families of rules on the end of a request, which a history that stands alone has not.
+/// Families of rules on the end of a request, which a history that is alone has not.
 const OF_END: [&str; 2] = ["prefill", "trailing"];
 
 /// Judges a body of an API, with its headers, if they are known.
@@ -99,7 +99,7 @@ pub(super) fn of_body(
     found
 }
 
-/// From which element on a history is open: behind its last calls stand only results, of which some may be missing.
+/// From which element on a history is open: behind its last calls are only results, of which some may be missing.
 fn open_end(api: Api, body: &Value) -> usize {
     let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();

@@ -38,14 +38,14 @@ pub fn check_file(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> i
 
 /// How much of a file tells what it is.
 const HEAD: usize = 4096;
-/// Where in a tar archive stands what it is.
+/// The position of the type in a header of a tar archive.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 /// A database that is not a file of its own is held in memory, up to this size.
 const LARGEST_DATABASE: u64 = 256 << 20;
 
 /// Files that may be parts of one log, in their order: one for each day, each run or each request.
 ///
-/// A request may go on from one in an earlier file, which is judged as if they stood in one file. Nothing is said of what two files have in
+/// A request may go on from one in an earlier file, which is judged as if they were in one file. Nothing is said of what two files have in
 /// common by chance: only if a request begins with all of one in an earlier file, and that one with a reply of a model, are they parts of
 /// one log.
 ///

@@ -98,7 +98,7 @@ impl Exchanges {
         }
     }
 
-    /// How many requests stand in earlier files.
+    /// How many requests are in earlier files.
     fn in_earlier_files(&self) -> usize {
         self.files.last().map_or(0, |(before, _)| *before)
     }
@@ -265,7 +265,7 @@ impl Exchanges {
         thinking: &[Value],
         found: &mut Vec<Finding>,
     ) {
-        // A second branch of a conversation begins anew.
+        // A second branch of a conversation begins again.
         let mut sent = lineage.parent.and_then(|parent| self.thinking.remove(&parent)).unwrap_or_default();
         for breach in sent.request(body) {
             // What one request lets suspect is known now.

@@ -42,7 +42,7 @@ pub struct Element {
 pub struct Place {
     /// The entry of a container: a file in a zip, a row of a database.
     pub entry: Option<String>,
-    /// The line, counted from 1: of the message or item, where a record stands over several lines, otherwise of the record.
+    /// The line, counted from 1: of the message or item, where a record is over several lines, otherwise of the record.
     pub line: Option<usize>,
     /// The request, counted from 1 through the whole file.
     pub request: Option<usize>,
@@ -278,7 +278,7 @@ impl Sink for Report {
 pub(super) struct FindingOutput<'a> {
     sink: &'a mut dyn Sink,
     pub(super) summary: Summary,
-    /// The line of the last record, and those of its elements, if it stands over several lines.
+    /// The line of the last record, and those of its elements, if it is over several lines.
     pub(super) lines: (usize, Vec<usize>),
 }
 

@@ -24,7 +24,7 @@ pub(super) struct JudgedHistory {
     /// A hash of everything in the body but its list, and of its members those that are short.
     settings: u64,
     short_settings: Map<String, Value>,
-    /// Where the body stands in the record, and whether there was nothing else, such as an answer.
+    /// Where the body is in the record, and whether there was nothing else, such as an answer.
     path: String,
     is_alone: bool,
     /// How many messages or items it has.

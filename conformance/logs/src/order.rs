@@ -62,7 +62,7 @@ impl ExportOrder {
         self.weight = 0;
         let mut held = mem::take(&mut self.held);
         if self.direction == Direction::Backwards {
-            // Records of one time stand backwards, too.
+            // Records of one time are backwards, too.
             held.reverse();
         }
         held.sort_by(|one, other| one.time.cmp(&other.time));

@@ -46,7 +46,7 @@ pub(super) struct Records<'a> {
     has_ended: bool,
     /// Why the input could not be read on, to be told behind all that came.
     failed: Option<io::Error>,
-    /// Every line stands for itself, since a value broke off.
+    /// Every line is judged alone, since a value broke off.
     by_line: bool,
     /// The value that is being read element by element.
     large: Option<Large>,
@@ -245,12 +245,12 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// A line that is no JSON: the others stand for themselves.
+    /// A line that is no JSON: the others are judged alone.
     fn broken(&mut self, length: usize) -> FoundPart {
         FoundPart::Broken(self.pass(length))
     }
 
-    /// The file ends inside a value. Its elements are read; without any, every line behind the first stands for itself.
+    /// The file ends inside a value. Its elements are read; without any, every line behind the first is judged alone.
     fn cut_off(&mut self, length: usize) -> FoundPart {
         if let Some(found) = self.enter() {
             return found;

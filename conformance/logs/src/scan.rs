@@ -102,7 +102,7 @@ pub(super) fn placed<'t>(
     })
 }
 
-/// The lines in which the messages or items of a record begin that stands over several lines; none if it has more than one list of them.
+/// The lines in which the messages or items of a record begin that is over several lines; none if it has more than one list of them.
 pub(super) fn element_lines(text: &str, first: usize) -> Vec<usize> {
     const DEEPEST: usize = 3;
     if !text.contains('\n') {

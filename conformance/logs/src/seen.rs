@@ -25,7 +25,7 @@ pub(super) struct SeenHistory {
     hash: u128,
     end: u64,
     landmark: Landmark,
-    /// Hashes of what stood before it and behind it.
+    /// Hashes of what was before it and behind it.
     around: (u64, u64),
     /// The form of the record.
     pub(super) form: &'static str,
@@ -47,11 +47,11 @@ pub(super) struct SeenHistories {
 /// A record without what was judged already.
 pub(super) struct ShortRecord<'r> {
     pub(super) text: String,
-    /// True if that is only the list, since what stands around it is what it was.
+    /// True if that is only the list, since what is around it is what it was.
     pub(super) is_list: bool,
     pub(super) seen: SeenHistory,
     list: HashedList<'r>,
-    /// Where its list ends, what stands around it, and how many elements it has.
+    /// Where its list ends, what is around it, and how many elements it has.
     end: usize,
     around: (u64, u64),
     elements: usize,

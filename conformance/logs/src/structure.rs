@@ -1,7 +1,7 @@
 //! Files of no known form, read by their structure: objects that name a call, and objects that repeat its id.
 //!
 //! Nothing is claimed unless the places agree: ids are given once, most results repeat the id of a call, and a link is from a call to what is behind it
-//! at another place. Ids of sessions and traces stand in many objects, and name none.
+//! at another place. Ids of sessions and traces are in many objects, and name none.
 
 use super::finding::{Finding, Level, Place};
 use super::rules::finding;

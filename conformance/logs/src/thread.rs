@@ -198,7 +198,7 @@ impl LoggedThread {
         has_ids.then(|| finding("LOG-ORPHAN", place.clone(), "a result without the id of its call"))
     }
 
-    /// The next message stands in a record of this name, behind that of its parent, and may be a part of an answer that is named, too. Where it goes on from
+    /// The next message is in a record of this name, behind that of its parent, and may be a part of an answer that is named, too. Where it goes on from
     /// an earlier record than the last one, the calls between are on a branch that was left.
     pub(super) fn enter(&mut self, id: &str, parent: &str, answer: &str, is_result: bool) {
         /// So many records are followed back.

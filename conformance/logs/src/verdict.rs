@@ -112,7 +112,7 @@ fn as_warning(found: Finding) -> Finding {
 /// Returns whether the words of a refusal are those of a rule: they have a sentence of it, or the part of one that names nothing of the
 /// request.
 fn speaks_of(words: &str, rule: &str) -> bool {
-    /// A shorter part could stand in any refusal.
+    /// A shorter part could be in any refusal.
     const SHORTEST: usize = 24;
     let plain = |text: &str| text.replace(['\'', '`', '"'], "");
     let words = plain(words);

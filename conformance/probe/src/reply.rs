@@ -57,7 +57,7 @@ pub(crate) enum Taken {
     Unclear,
 }
 
-/// A server's reaction to a request. No secret stands in it.
+/// A server's reaction to a request. No secret is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeAnswer {

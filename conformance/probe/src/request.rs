@@ -197,7 +197,7 @@ fn tool(api: Api) -> Value {
     }
 }
 
-/// The members of a body, each as it stands in the text: half a surrogate pair has no other form.
+/// The members of a body, each as it is in the text: half a surrogate pair has no other form.
 struct BodyMembers(Vec<(String, Box<RawValue>)>);
 
 impl BodyMembers {
@@ -214,7 +214,7 @@ impl BodyMembers {
         self.0.retain(|(own, _)| own != name);
     }
 
-    /// Sets a member. A new one stands first, as clients write it.
+    /// Sets a member. A new one is first, as clients write it.
     fn set(&mut self, name: &str, value: &Value) {
         let Ok(value) = serde_json::value::to_raw_value(value) else { return };
         match self.0.iter_mut().find(|(own, _)| own == name) {

@@ -55,7 +55,7 @@ fn percent(byte: u8) -> String {
     }
 }
 
-/// They stand nowhere.
+/// They are nowhere.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.0.len())

@@ -1,7 +1,7 @@
 //! Groups failures by cause, so that a fault that fails many cases is read once.
 //!
 //! Each failure has a set of signs: the faults that the judge found, or, where it told them in words, these words without their values. A
-//! fault is a cause wherever it stands, also in cases that have others, too. Of words, the sign that most failures share takes all of
+//! fault is a cause wherever it is, also in cases that have others, too. Of words, the sign that most failures share takes all of
 //! them, and the next one is sought among the rest.
 
 use super::record::{CaseRecord, Details};
@@ -118,7 +118,7 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
     causes
 }
 
-/// The faults that are causes, with all failures that have them. One that stands only beside many others may follow from them.
+/// The faults that are causes, with all failures that have them. One that is only beside many others may follow from them.
 fn of_faults<'a>(signs: &[BTreeSet<Sign<'a>>]) -> Vec<(Sign<'a>, Vec<usize>)> {
     let mut members: BTreeMap<&Sign<'a>, Vec<usize>> = BTreeMap::new();
     for (index, signs) in signs.iter().enumerate() {
@@ -340,7 +340,7 @@ fn message(line: &str) -> String {
     beginning(&plain, LONGEST_NOTE)
 }
 
-/// Behind these words stands a value, which may be a bare word or number.
+/// Behind these words is a value, which may be a bare word or number.
 const VALUES: [&str; 2] = ["the result ", " became "];
 
 /// A finding without the run, request and message, and the place inside a value, where it was made.

@@ -140,7 +140,7 @@ fn within(lines: Vec<ConversationLine>) -> Vec<ConversationLine> {
 struct ConversationTeller<'a> {
     lines: Vec<ConversationLine>,
     note: Vec<&'a str>,
-    /// The lines of the note that stand somewhere already.
+    /// The lines of the note that are somewhere already.
     named: HashSet<usize>,
     /// The request before the next one, in this run or an earlier one.
     before: &'a [Part<SessionMessage>],

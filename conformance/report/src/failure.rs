@@ -171,7 +171,7 @@ impl<'a> Failure<'a> {
                 LineKind::Finding => BAD,
                 LineKind::Event | LineKind::Message => anstyle::Style::new(),
             };
-            // What stands near a finding explains it.
+            // What is near a finding explains it.
             let distance = findings.iter().map(|finding| finding.abs_diff(at)).min().unwrap_or(at);
             let rank = Rank::try_from(distance).map_or(8, |distance| (KEPT + distance).min(8));
             let line = styled(style, text);

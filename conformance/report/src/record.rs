@@ -1,6 +1,6 @@
 //! The canonical run file: everything that a report says comes from it. `run.schema.json` describes it.
 //!
-//! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
+//! Inputs, expectations and replies are in it as strings of JSON text: they may hold what not every JSON parser reads.
 
 use super::mismatch::MismatchRecord;
 use super::tally::{ClauseTally, Tallied};
@@ -294,7 +294,7 @@ impl RunRecord {
         odd.map_or(Ok(runs), |name| Err(Error::new(format!("not a run file: it names `{name}`, which no corpus does"))))
     }
 
-    /// Counts its cases anew.
+    /// Counts its cases again.
     pub fn count(&mut self, corpus: &Corpus) {
         let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
         for case in &self.cases {

@@ -81,7 +81,7 @@ impl ClauseTally {
             corpus.clauses.iter().enumerate().map(|(place, clause)| (&*clause.id, place)).collect();
         let named = |(clause, tally): (&str, Self)| Self { clause: clause.to_owned(), ..tally };
         let mut tallies: Vec<Self> = tallies.into_iter().map(named).collect();
-        // Rules of model APIs are no clauses, and stand behind them.
+        // Rules of model APIs are no clauses, and are behind them.
         let order = |tally: &Self| (place.get(&*tally.clause).copied().unwrap_or(usize::MAX), tally.clause.clone());
         tallies.sort_by_cached_key(order);
         tallies

@@ -37,7 +37,7 @@ pub fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
     line.strip_prefix(clause)?.strip_prefix(": ")
 }
 
-/// How a case ended and what was found: of a known failure without what its file says of it, which stands in front.
+/// How a case ended and what was found: of a known failure without what its file says of it, which is in front.
 pub fn as_found(verdict: Verdict, note: &str) -> (Verdict, &str) {
     if verdict != Verdict::KnownFailure {
         return (verdict, note);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::process::ExitCode;
 
-/// The exit code of a command, in the order of severity. Its number is the exit code of the process, and stands in run files.
+/// The exit code of a command, in the order of severity. Its number is the exit code of the process, and is in run files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "u8", try_from = "u8")]
 pub enum Exit {

@@ -16,7 +16,7 @@ pub struct RunOptions {
     /// How the testee asked a provider for the model's answers; without one they were scripted in its adapter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "by_optional_name")]
     pub provider: Option<Transport>,
-    /// The gateway that stood between client and provider, if one did.
+    /// The gateway that was between client and provider, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<RunGateway>,
     /// The model that it was told to ask for.
@@ -63,7 +63,7 @@ pub struct RunOptions {
     pub left_out: usize,
 }
 
-/// A gateway that stands between client and provider.
+/// A gateway that is between client and provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunGateway {

@@ -131,7 +131,7 @@ impl Check {
         let name = path.display().to_string();
         let mut teller = Teller::new(&name, self.format);
         let summary = match self.open(path, &mut teller) {
-            // Its pages are looked up where they stand.
+            // Its pages are looked up where they are.
             Ok(None) => guarded(|| log.check_file(path, &mut teller)),
             Ok(Some(input)) => guarded(|| log.check(&name, input, &mut teller)),
             Err(error) => Err(error),

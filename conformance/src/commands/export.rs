@@ -27,7 +27,7 @@ pub(crate) struct Export {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Write only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    /// Write only cases whose id matches; `*` matches anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// Write only cases of this profile, literal or hardened (repeatable) [default: both]

@@ -62,7 +62,7 @@ macro_rules! node {
 impl Framework {
     pub(super) fn starter(self) -> Starter {
         let mut files = self.files();
-        // In the copy, shared files stand in a folder beside the adapter.
+        // In the copy, shared files are in a folder beside the adapter.
         for (_, text) in &mut files {
             *text = text
                 .replace("Path(__file__).parents[1] / \"shared\"", "Path(__file__).parent / \"shared\"")

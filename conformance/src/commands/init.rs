@@ -8,7 +8,7 @@ use threadspec_judge::text::visible;
 use threadspec_report::terminal::print;
 use threadspec_runner::{Exit, files};
 
-/// Where links of a generated README lead: it stands outside of a checkout.
+/// Where links of a generated README lead: it is outside of a checkout.
 pub(super) const REPOSITORY: &str = "https://github.com/threadspec/threadspec";
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow

@@ -93,7 +93,7 @@ impl Reach {
 #[serde(deny_unknown_fields)]
 struct Scope {
     clauses: Vec<String>,
-    /// Empty where the event type makes no difference; `*` stands for all.
+    /// Empty where the event type makes no difference; `*` represents all.
     #[serde(default, deserialize_with = "event_types")]
     events: Vec<EventType>,
     places: Vec<ScopePlace>,
@@ -120,7 +120,7 @@ struct Scopes {
 }
 
 /// Each case with what it covers, and the cases whose input cannot be read. Rows of covering arrays do not count: they cover too much
-/// at once to stand for anything alone.
+/// at once to represent anything alone.
 pub(super) fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
     let (mut reached, mut problems) = (Vec::new(), Vec::new());
     for case in corpus.cases.iter().filter(|case| !case.is_row()) {

@@ -13,13 +13,13 @@ use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{EndedRun, RunPlan, Server, ServerLimits, Upstream, told};
 use threadspec_runner::{Process, Testee, Trouble};
 
-/// An agent that asks its model through a gateway. A server of ours stands between both.
+/// An agent that asks its model through a gateway. A server of ours is between both.
 #[derive(Debug)]
 pub(super) struct AgentThrough {
     process: Process,
     hello: Hello,
     gateway: Arc<Gateway>,
-    /// Before which URL it stands.
+    /// Before which URL it is.
     front: Option<(String, Server<Front>)>,
     /// The run that is under way.
     running: HashMap<i64, RunningKeys>,

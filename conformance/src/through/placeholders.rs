@@ -20,7 +20,7 @@ pub(super) struct Placeholders {
 }
 
 impl Placeholders {
-    /// A text with everything in its place. Whatever else stands in braces stays as it is.
+    /// A text with everything in its place. Whatever else is in braces stays as it is.
     pub(super) fn fill(&self, text: &str) -> String {
         let (mut filled, mut rest) = (String::with_capacity(text.len()), text);
         while let Some(at) = rest.find('{') {

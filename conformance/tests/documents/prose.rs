@@ -9,7 +9,7 @@ const LONGEST_SENTENCE: usize = 28;
 /// The most characters of a line. Rows of tables, HTML, code and lines of one link cannot be wrapped.
 const LONGEST_LINE: usize = 140;
 
-/// Words to avoid, each with a better one. A star stands for any ending.
+/// Words to avoid, each with a better one. A star represents any ending.
 const AVOIDED: [(&str, &str); 23] = [
     ("planted", "mutant or fault"),
     ("put to", "run against"),

@@ -9,7 +9,7 @@ use std::fmt::{self, Arguments};
 pub struct Breach {
     /// The rule's id.
     pub rule: &'static str,
-    /// Where, as a path from the body: `messages[3].tool_calls[0].id`. A header stands there by its name.
+    /// Where, as a path from the body: `messages[3].tool_calls[0].id`. A header is there by its name.
     pub place: String,
     /// The fault.
     pub what: String,
@@ -50,7 +50,7 @@ impl Breach {
         self.with(BreachDetail::Name(name.to_owned()))
     }
 
-    /// The type of what stands there.
+    /// The type of what is there.
     pub(super) fn kind(&mut self, value: &Value) -> &mut Self {
         let (kind, bare) = match value {
             Value::Null => ("null", "null"),
@@ -88,7 +88,7 @@ pub enum BreachDetail {
     Name(String),
     /// The value there instead.
     Value(String),
-    /// The type of what stands there instead, with its article: `an object`, `null`.
+    /// The type of what is there instead, with its article: `an object`, `null`.
     Kind(&'static str),
     /// The type of the value there, as a bare word: `object`, `list`.
     Type(&'static str),

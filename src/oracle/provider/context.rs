@@ -59,12 +59,12 @@ pub enum StoredItems<'a> {
     Unknown,
     /// Nothing is stored under the name that the request has, if it has one.
     Missing,
-    /// These items, which stand before the input.
+    /// These items, which are before the input.
     Items(&'a [Value]),
 }
 
 impl<'a> StoredItems<'a> {
-    /// The items that are known to stand before the input.
+    /// The items that are known to be before the input.
     pub(super) fn items(self) -> &'a [Value] {
         match self {
             Self::Items(items) => items,

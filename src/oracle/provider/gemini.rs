@@ -112,7 +112,7 @@ fn signatures(body: &Value, contents: &[Value], breaches: &mut Breaches) {
         let mut parts = list(content, "parts").iter().enumerate();
         let first = parts.find_map(|(number, part)| Some((number, part, member(part, CALL.0, CALL.1)?)));
         let Some((number, part, call)) = first else { continue };
-        // The calls of one answer, of which the first is signed, may stand in several contents.
+        // The calls of one answer, of which the first is signed, may be in several contents.
         let is_first = !std::mem::replace(&mut is_answer, true);
         let signature = member(part, "thoughtSignature", "thought_signature");
         if is_first && signature.is_none_or(|signature| signature == "") {

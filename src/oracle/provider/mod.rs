@@ -68,7 +68,7 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
 /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not a JSON object.
 pub fn provider_breaches(api: impl Into<RequestForm>, body: &str) -> Result<Vec<Breach>, Error> {
     let body: Map<String, Value> = serde_json::from_str(&mark_surrogates(body))
-        // For the place of the error: a mark is shorter than the escape that it stands for.
+        // For the place of the error: a mark is shorter than the escape that it represents.
         .or_else(|_| serde_json::from_str(&repair_surrogates(body)))
         .map_err(|error| Error::input(format!("the body of a request is a JSON object: {error}")))?;
     Ok(provider_breaches_in(api, &Value::Object(body)))

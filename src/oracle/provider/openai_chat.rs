@@ -43,7 +43,7 @@ const PARTS: [&str; 6] = ["text", "image_url", "input_audio", "refusal", "audio"
 const ROLES_ELSEWHERE: [&str; 1] = ["latest_reminder"];
 /// Types of parts that another server has beside these.
 const PARTS_ELSEWHERE: [&str; 4] = ["video_url", "video", "audio_url", "image_embeds"];
-/// Models of which it is known that images stand only in messages of the user: newer ones, and those of others, take them elsewhere, too.
+/// Models of which it is known that images are only in messages of the user: newer ones, and those of others, take them elsewhere, too.
 const USER_IMAGES: [&str; 6] = ["gpt-4", "chatgpt-4", "gpt-3.5", "o1", "o3", "o4"];
 
 const LONGEST_ID: usize = 40;

@@ -177,7 +177,7 @@ impl History {
             if matches!(message, Message::Tool { .. }) || content.starts_with("Summary") {
                 continue;
             }
-            // Nothing stands twice or out of its order, and what is missing was taken away.
+            // Nothing is twice or out of its order, and what is missing was taken away.
             let passed: Vec<&String> = rest.by_ref().take_while(|said| *said != content).collect();
             assert!(
                 passed.iter().all(|said| self.may_be_missing.contains(*said)),

@@ -64,7 +64,7 @@ pub struct SaidCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The arguments as JSON text, or what stands there instead.
+    /// The arguments as JSON text, or what is there instead.
     pub arguments: String,
     /// The id of its item (openai-responses).
     pub item_id: Option<String>,

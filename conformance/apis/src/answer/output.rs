@@ -66,7 +66,7 @@ impl<'a> EventList<'a> {
     }
 }
 
-/// An event that stands alone.
+/// An event that is alone.
 pub(super) fn event(name: Option<&'static str>, data: &impl Serialize, part: EventPart) -> StreamEvent {
     StreamEvent { name, data: json(data, true), part, ends_call: false }
 }

@@ -60,13 +60,13 @@ pub struct Loss {
 /// The change of the piece with which a request stops being an extension.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LossKind {
-    /// Something else stands there.
+    /// Something else is there.
     Changed(Divergence),
-    /// This piece is gone, and what stood after it is still there.
+    /// This piece is gone, and what was after it is still there.
     Removed(Location),
-    /// Something new is before what stood there.
+    /// Something new is before what was there.
     Inserted,
-    /// Something else stands there, but the text that stood there before is no longer kept.
+    /// Something else is there, but the text that was there before is no longer kept.
     Forgotten,
 }
 

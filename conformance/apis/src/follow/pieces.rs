@@ -18,7 +18,7 @@ pub struct StoredPiece {
 }
 
 impl StoredPiece {
-    /// Where it stands.
+    /// Where it is.
     pub fn place(&self) -> Location {
         self.place
     }

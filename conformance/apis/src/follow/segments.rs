@@ -12,7 +12,7 @@ use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 use threadspec_judge::text::{beginning, common_beginning};
 
-/// Where a piece stands, counted from 0.
+/// Where a piece is, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A declared tool.
@@ -92,7 +92,7 @@ fn push_elements(found: &mut Segments, api: Api, body: &Value, before: usize) {
             found.push(place, role, &ShownPart::Message(item));
             continue;
         }
-        // Neighbours of one role are one turn, so that it does not matter which message a block stands in.
+        // Neighbours of one role are one turn, so that it does not matter which message a block is in.
         for block in blocks(item.member("content")) {
             found.push(place, role, &ShownPart::BlockOf(item.member("role"), block));
         }
@@ -208,7 +208,7 @@ impl<'b> ShownPart<'b> {
 
 /// Returns the visible part of a member of a message, or of an item.
 fn of_message<'b>(name: &str, value: &'b Value) -> Option<ShownPart<'b>> {
-    // The item's own id is not shown; that of a call is `call_id`, or stands in `tool_calls`.
+    // The item's own id is not shown; that of a call is `call_id`, or is in `tool_calls`.
     if value.is_null() || SILENT.contains(&name) || name == "id" || (name == "type" && value == "message") {
         return None;
     }
@@ -240,7 +240,7 @@ fn blocks(content: &Value) -> impl Iterator<Item = &Value> {
     blocks.iter().filter(|block| !matches!(block.member("type").as_str(), Some("thinking" | "redacted_thinking")))
 }
 
-/// Where two pieces begin to differ: the path, the byte, and what stands there.
+/// Where two pieces begin to differ: the path, the byte, and what is there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// The path inside the piece; empty if it is a text itself.

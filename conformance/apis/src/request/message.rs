@@ -26,7 +26,7 @@ pub struct WireMessage {
     pub is_error: bool,
     /// The parts that only the provider reads, in order.
     pub opaque: Vec<OpaquePart>,
-    /// The images in it, in base64, in order. In the text a character U+FFFC stands for each.
+    /// The images in it, in base64, in order. In the text a character U+FFFC represents each.
     pub images: Vec<String>,
     /// Where it begins in the body: `messages[2]`, `input[0]`, `system`.
     pub place: String,
@@ -43,7 +43,7 @@ pub struct WireCall {
     pub args: Value,
     /// Their text, in APIs where they are a text.
     pub raw: Option<String>,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 
@@ -52,7 +52,7 @@ pub struct WireCall {
 pub struct OpaquePart {
     /// The content.
     pub content: OpaqueContent,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 
@@ -99,7 +99,7 @@ impl WireMessage {
         }
     }
 
-    /// The parts of the text, in order; a part that is U+FFFC alone stands for an image or a file.
+    /// The parts of the text, in order; a part that is U+FFFC alone represents an image or a file.
     ///
     /// ```
     /// use serde_json::json;
@@ -200,6 +200,6 @@ pub(super) fn arguments(text: &str) -> Value {
     if text.is_empty() {
         return Value::Object(Map::new());
     }
-    // Half a pair that stands in the text itself is an escape to whoever reads it.
+    // Half a pair that is in the text itself is an escape to whoever reads it.
     value::read(&unmark_surrogates(text)).ok().filter(Value::is_object).unwrap_or_else(|| text.into())
 }

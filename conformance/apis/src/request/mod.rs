@@ -29,7 +29,7 @@ pub struct ApiRequest {
     pub include_usage: bool,
     /// System texts and history, in the form of op `tools`.
     pub messages: Vec<WireMessage>,
-    /// Opaque parts that stand beside no message of the model.
+    /// Opaque parts that are beside no message of the model.
     pub loose: Vec<OpaquePart>,
     /// The tools that it declares, in order.
     pub tools: Vec<DeclaredTool>,
@@ -72,14 +72,14 @@ pub struct ApiRequest {
 pub struct ItemReference {
     /// The item's id.
     pub id: String,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 
 /// Something in a request that its messages do not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestNote {
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
     /// The name.
     pub what: String,

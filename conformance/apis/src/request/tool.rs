@@ -19,7 +19,7 @@ pub struct DeclaredTool {
     pub strict: Option<bool>,
     /// The whole declaration.
     pub raw: Value,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 

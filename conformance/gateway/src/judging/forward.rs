@@ -77,7 +77,7 @@ fn words_of(response: &ClientResponse) -> String {
     let text = String::from_utf8_lossy(&body);
     let read = value::read(&text).unwrap_or_else(|_| Value::from(&*text));
     let message = ApiError::read(response.status, &read).message;
-    // An error whose message is empty says nothing, whatever stands around it.
+    // An error whose message is empty says nothing, whatever is around it.
     if message.trim().is_empty() && read.get("error").is_none() { text.trim().to_owned() } else { message }
 }
 

@@ -251,7 +251,7 @@ fn texts_beside_calls(input: &Input) -> Vec<&str> {
     turns.filter_map(|turn| turn.content.text()).filter(|text| !text.is_empty()).collect()
 }
 
-/// Compares the events in order. Texts beside calls may stand between the expected events, and a text that stood before its calls need not
+/// Compares the events in order. Texts beside calls may be between the expected events, and a text that was before its calls need not
 /// come again when a limit ends the iteration. Returns the first event that differs, if it is one, and how.
 fn events_of_run<'a>(
     expected: &'a [Part<ThreadEvent>],

@@ -111,7 +111,7 @@ fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Differen
     let events: Vec<Event> = events.iter().map(|event| with_canonical_result(event, texts)).collect();
     let profile = texts.profile;
     let forbidden = document.contains(|c| !is_xml_char(c)) || document.contains("&#");
-    // A reference may stand for a forbidden character; how the permitted ones are spelled was compared before.
+    // A reference may represent a forbidden character; how the permitted ones are spelled was compared before.
     let is_free = profile == Profile::Literal && events.iter().any(has_forbidden);
     let verdicts = oracle::document_verdicts(&events, &document, profile);
     let verdicts = verdicts.into_iter().filter(|(oracle, _)| !(is_free && *oracle == "well-escaped"));
@@ -142,7 +142,7 @@ fn with_canonical_result(event: &Event, texts: &Texts) -> Event {
     event
 }
 
-/// Returns whether the same elements stand there in another order, or some of them are missing.
+/// Returns whether the same elements are there in another order, or some of them are missing.
 pub(super) fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> bool {
     let without_ids = |elements: &[Spelled<'_>]| {
         let line = |element: &Spelled<'_>| {
@@ -173,7 +173,7 @@ pub(super) struct Spelled<'a> {
     pub(super) body: &'a str,
 }
 
-/// The elements of a document of the right form, whatever stands in their values and texts.
+/// The elements of a document of the right form, whatever is in their values and texts.
 pub(super) fn elements(document: &str) -> Option<Vec<Spelled<'_>>> {
     let mut rest = document.strip_prefix("<thread>\n")?.strip_suffix("</thread>")?;
     let mut elements = Vec::new();

@@ -231,7 +231,7 @@ fn of_escaped(
     };
     let candidates: Vec<&str> = [&*original].into_iter().chain(values.iter().map(String::as_str)).collect();
     if clause == clause::ESC_FORBIDDEN && texts.profile == Profile::Literal {
-        // Which character stands for it is left open.
+        // Which character represents it is left open.
         found.push(OutputFault::new(clause, "a character that XML forbids", FaultKind::Unexpected));
     } else if clause == clause::ESC_2 {
         found.push(OutputFault::new(clause, "text that looks escaped", FaultKind::Unescaped));

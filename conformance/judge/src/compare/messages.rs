@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use threadspec::{Event, EventKind, Profile};
 use threadspec_golden::clause;
 
-/// The text that stands for the result of a call without one.
+/// The text that represents the result of a call without one.
 const MISSING: &str = "[No result recorded]";
 
 /// The source of the messages.

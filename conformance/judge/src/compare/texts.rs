@@ -92,7 +92,7 @@ impl Texts {
             || self.halves && self.profile == Profile::Literal && oracle::in_order(expected.split(FORBIDDEN), &actual)
     }
 
-    /// Returns whether a text first differs where a lone surrogate stood.
+    /// Returns whether a text first differs where a lone surrogate was.
     pub(super) fn is_half_lost(&self, expected: &str, actual: &str) -> bool {
         let differing = expected.chars().zip(actual.chars().map(Some).chain(std::iter::repeat(None)));
         let first = differing.into_iter().find(|&(expected, actual)| Some(expected) != actual);
@@ -164,7 +164,7 @@ impl Texts {
     }
 }
 
-/// Returns whether an escaped text can stand in a document.
+/// Returns whether an escaped text can be in a document.
 pub(super) fn is_well_formed(escaped: &str) -> bool {
     oracle::well_formed(&format!("<text>{escaped}</text>")).is_ok()
 }

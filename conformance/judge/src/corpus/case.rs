@@ -77,9 +77,9 @@ pub struct Case {
     pub reasoning: bool,
     /// For op `session`: the features that a framework must have for it, beside `message`, which every session needs.
     pub needs: Features,
-    /// The case as it stands in its file, or as it would.
+    /// The case as it is in its file, or as it would.
     source: OnceLock<Arc<str>>,
-    /// Where it comes from if it stands in no file.
+    /// Where it comes from if it is in no file.
     origin: Option<Origin>,
     /// True if it is a template, hence large.
     pub is_template: bool,
@@ -102,7 +102,7 @@ impl Case {
     pub fn prepare(&self) -> usize {
         let accepted = self.accepted().size();
         let sent: usize = self.inputs().map(str::len).sum();
-        // Texts are compared as they stand, and need no pattern.
+        // Texts are compared as they are, and need no pattern.
         let expected = (accepted == 0).then(|| self.expect());
         let patterns = match expected {
             Some(Expect::Output(patterns)) => patterns.iter().map(Pattern::size).sum(),
@@ -227,7 +227,7 @@ impl Case {
         self.expect.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    /// The case as it stands in its file; for a row of a covering array, as it would stand there.
+    /// The case as it is in its file; for a row of a covering array, as it would be there.
     pub fn source(&self) -> &str {
         self.source.get_or_init(|| self.origin.as_ref().map(|origin| origin.source(self)).unwrap_or_default().into())
     }

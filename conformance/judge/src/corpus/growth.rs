@@ -240,7 +240,7 @@ fn size(quantity: Quantity, case: &Case, input: &Input) -> usize {
     }
 }
 
-/// For each result, how many events after its call it stands, and how many calls are open there.
+/// For each result, how many events after its call it is, and how many calls are open there.
 fn open_calls(events: &[Part<ThreadEvent>]) -> impl Iterator<Item = (usize, usize)> {
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
     events.iter().enumerate().filter_map(move |(position, event)| match &event.proper()?.body {

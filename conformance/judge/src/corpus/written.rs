@@ -159,7 +159,7 @@ pub(super) fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Res
 }
 
 impl WrittenExpect<'_> {
-    /// The outputs of a template that are expected as they stand, as JSON text on one line.
+    /// The outputs of a template that are expected as they are, as JSON text on one line.
     pub(super) fn accepted(&self) -> Vec<String> {
         let outputs = self.ok.iter().chain(self.one_of.iter().flatten());
         let templates = outputs.filter_map(|output| serde_json::from_str(output.get()).ok());

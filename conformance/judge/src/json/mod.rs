@@ -95,7 +95,7 @@ pub(crate) fn read_members(text: String) -> Result<Vec<(String, Value)>, Error> 
 
 fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, Error> {
     let text = changed(repair_surrogates(&text)).map_or(text, Cow::Owned);
-    // Nearly every text is within the limits, wherever its brackets and commas stand, and is read at once.
+    // Nearly every text is within the limits, wherever its brackets and commas are, and is read at once.
     let brackets = memchr2_iter(b'[', b'{', text.as_bytes()).count();
     let separators = brackets + memchr_iter(b',', text.as_bytes()).count();
     let is_consumed = matches!(text, Cow::Owned(_)) && separators > MANY;

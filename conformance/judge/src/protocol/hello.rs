@@ -127,7 +127,7 @@ fn shortened(value: &Value) -> String {
     json::shortened(value, LONGEST_NAME)
 }
 
-/// The names in a list, each once. An unknown one is an error: ignoring a misspelt name would silently leave out what it stands for.
+/// The names in a list, each once. An unknown one is an error: ignoring a misspelt name would silently leave out what it represents.
 fn known<T: FromStr + ToString + PartialEq>(
     names: &Value,
     field: &str,

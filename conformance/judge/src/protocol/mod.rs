@@ -83,7 +83,7 @@ pub trait Implementation {
         self.answer(request).line(request.id)
     }
 
-    /// Is as if its process had ended and started anew: what it kept in memory is gone, and what it stored stays.
+    /// Acts as if its process had ended and started again: what it kept in memory is gone, and what it stored stays.
     fn start_over(&mut self) {}
 }
 

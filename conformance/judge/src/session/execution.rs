@@ -198,7 +198,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Judges whether what was decided, and what stood beside it, was executed.
+    /// Judges whether what was decided, and what was beside it, was executed.
     pub(super) fn judge_decided(&mut self, run: usize, decisions: &Decisions) {
         let is_cut = self.endings.get(run).is_some_and(|ending| ending.is_cut);
         let mut siblings = HashSet::new();

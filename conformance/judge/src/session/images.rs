@@ -105,7 +105,7 @@ pub fn image_digest(base64: &str) -> String {
     })
 }
 
-/// The bytes that base64 stands for, in either alphabet; what is none of its characters is left out.
+/// The bytes that base64 represents, in either alphabet; what is none of its characters is left out.
 fn bytes(base64: &str) -> Vec<u8> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
     for c in base64.bytes() {

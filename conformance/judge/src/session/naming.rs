@@ -26,7 +26,7 @@ pub(super) fn clause_of(
         return clause::SESSION_VALID;
     };
     let is_open_cut = response.is_open_cut();
-    // What a call gave before a cut is lost by the cut, whatever stood beside it.
+    // What a call gave before a cut is lost by the cut, whatever was beside it.
     let is_lost_by_cut = is_open_cut
         && fault == AnswerFault::Content
         && response.had_returned(call)

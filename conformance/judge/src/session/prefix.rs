@@ -42,7 +42,7 @@ impl Judging<'_> {
             let what = format!("{}: {what}, as in request {of} of run {}", place.at(None), before + 1);
             return self.add(clause::SESSION_PREFIX, what);
         }
-        // The response stands right behind.
+        // The response is right behind.
         let layout = RequestLayout::of(now, &self.thread.items[..end]);
         let response =
             self.thread.items[..end].iter().rposition(|item| item.response().is_some() && item.run == before);
@@ -62,7 +62,7 @@ impl Judging<'_> {
     }
 }
 
-/// How a list does not begin with another; the answers to the calls of one message may stand in any order.
+/// How a list does not begin with another; the answers to the calls of one message may be in any order.
 fn difference(before: &[Placed<'_>], now: &[Placed<'_>]) -> Option<String> {
     let mut index = 0;
     while index < before.len() {

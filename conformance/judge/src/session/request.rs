@@ -77,7 +77,7 @@ impl Judging<'_> {
         self.compacts(place.run) && is_open && must_stay && !self.is_closed_by_framework(place, index, layout)
     }
 
-    /// Returns whether a user message of the framework stands last, which says that the calls of a response were cut or that the run goes
+    /// Returns whether a user message of the framework is last, which says that the calls of a response were cut or that the run goes
     /// on: it closes the turn.
     fn is_closed_by_framework(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
         let plan = &self.session.runs[place.run];
@@ -166,7 +166,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Where the responses of a run stand in a request.
+    /// Where the responses of a run are in a request.
     fn own_blocks(&self, run: usize, layout: &RequestLayout<'_>) -> impl Iterator<Item = Option<usize>> {
         let items = self.thread.items.iter().zip(&layout.block_of);
         items.filter(move |(item, _)| item.run == run && item.response().is_some()).map(|(_, block)| *block)
@@ -257,7 +257,7 @@ impl Judging<'_> {
         })
     }
 
-    /// A message that is nothing of the thread, and stands where an item should.
+    /// A message that is nothing of the thread, and is where an item should.
     fn stand_in(index: usize, speaker: Speaker, layout: &RequestLayout<'_>) -> Option<String> {
         let before = layout.block_of[..index].iter().rev().flatten().next().map_or(0, |block| block + 1);
         let behind = layout.block_of[index + 1..].iter().flatten().next().copied().unwrap_or(layout.blocks.len());

@@ -67,7 +67,7 @@ pub(super) struct PlannedCall {
 pub(super) enum CallKind {
     /// A tool, with these arguments.
     Plain(Value),
-    /// A tool, with arguments that are no object. `repaired` is the object that they stand for, if one can be seen in them.
+    /// A tool, with arguments that are no object. `repaired` is the object that they represent, if one can be seen in them.
     Raw { repaired: Option<Value> },
     /// Another agent.
     HandOver(String),
@@ -201,7 +201,7 @@ impl PlannedCall {
     }
 }
 
-/// The object that raw arguments stand for: one that is fenced or doubly encoded, or none at all for an empty text.
+/// The object that raw arguments represent: one that is fenced or doubly encoded, or none at all for an empty text.
 fn repaired(raw: &str) -> Option<Value> {
     let text = raw.trim();
     if text.is_empty() {

@@ -70,7 +70,7 @@ pub struct ScriptedVerification {
     pub reason: Part<String>,
 }
 
-/// Stands for a turn that is none.
+/// Represents a turn that is none.
 static NO_TURN: ScriptedTurn = ScriptedTurn {
     error: Part::Missing,
     content: Part::Missing,
@@ -80,7 +80,7 @@ static NO_TURN: ScriptedTurn = ScriptedTurn {
     thinking: Part::Missing,
     attempts: Part::Missing,
 };
-/// Stands for what a verifier cannot say.
+/// Represents what a verifier cannot say.
 static NO_CHECK: ScriptedVerification = ScriptedVerification { complete: Part::Missing, reason: Part::Missing };
 
 impl Input {
@@ -121,7 +121,7 @@ impl Input {
         read_events(&self.events.proper().unwrap_or(&Value::Null).to_string())
     }
 
-    /// The events, as they stand there.
+    /// The events, as they are there.
     pub fn thread(&self) -> Parts<ThreadEvent> {
         Part::read(self.events.to_json()).proper().cloned().unwrap_or_default()
     }

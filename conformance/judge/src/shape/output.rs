@@ -33,7 +33,7 @@ pub struct LoopOutput {
     pub stop_reason: Part<StopReason>,
 }
 
-/// An output of `tools` in profile `universal`; null stands for what is missing.
+/// An output of `tools` in profile `universal`; null represents what is missing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentRun {
     /// As the model got them.
@@ -64,7 +64,7 @@ pub struct WireReport {
     pub findings: Part<Parts<WireRemark>>,
     /// Why the run shows nothing, if so.
     pub unsupported: Part<String>,
-    /// The name of the gateway that stood between agent and provider, if one did.
+    /// The name of the gateway that was between agent and provider, if there was one.
     pub through: Part<String>,
 }
 

@@ -18,7 +18,7 @@ enum EditKind {
     Insert(String),
 }
 
-/// Takes out and puts in what stands too much and is missing, in the events and in all requests after them.
+/// Takes out and puts in what is too much and is missing, in the events and in all requests after them.
 pub(super) fn settle(profile: Profile, input: &Input, run: &mut LoopOutput) {
     let (Some(requests), Some(events)) = (run.requests.proper_mut(), run.events.proper_mut()) else { return };
     let begins = beginnings(input, requests.len());

@@ -1,6 +1,6 @@
 //! Decides which differences between replies do not count, for `verify` and for `fuzz`.
 //!
-//! A reply is not compared as it stands, but as the reference would have spelled it: `settled` undoes what
+//! A reply is not compared as it is, but as the reference would have spelled it: `settled` undoes what
 //! [`TOLERATED`] lists. What single cases accept besides is in their expectations (`oneOf`, `holds`).
 
 mod document;
@@ -133,7 +133,7 @@ fn each_document_in(messages: &mut [Part<ChatMessage>], change: &dyn Fn(&str) ->
     }
 }
 
-/// Where the message of a refusal departs from the expected texts, which may stand in any order.
+/// Where the message of a refusal departs from the expected texts, which may be in any order.
 pub fn refusal(expected: &Pattern, message: &str) -> Mismatches {
     match expected {
         Pattern::Includes(parts)

@@ -244,7 +244,7 @@ impl Wording {
     }
 }
 
-/// Rewords a list of messages as the clauses do. The texts stand in it in order, though some may be missing.
+/// Rewords a list of messages as the clauses do. The texts are in it in order, though some may be missing.
 fn reword(wordings: &[Wording], list: &mut [Part<ChatMessage>], given: usize, documents: Option<Profile>) {
     let mut rest = wordings;
     for message in list.iter_mut().skip(given).filter_map(Part::proper_mut) {

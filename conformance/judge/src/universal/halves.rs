@@ -1,7 +1,7 @@
 //! Keeps lone surrogates (here: halves) visible.
 //!
 //! A Rust string cannot hold one, but the judge must see whether one reached a request. So it reads inputs and outputs as marked data
-//! (`threadspec::surrogates`): a mark always stands for a half, and texts that were read are equal, or contain one another, only where they
+//! (`threadspec::surrogates`): a mark always represents a half, and texts that were read are equal, or contain one another, only where they
 //! did so before.
 
 use std::borrow::Cow;
@@ -45,7 +45,7 @@ pub fn escaped(json: &str) -> Cow<'_, str> {
     again(unmark_surrogates(json))
 }
 
-/// Marked text in which U+FFFD stands for each half, as the other profiles read it.
+/// Marked text in which U+FFFD represents each half, as the other profiles read it.
 pub fn repaired(text: &str) -> Cow<'_, str> {
     again(without_marks(text))
 }

@@ -120,14 +120,14 @@ fn text(text: Part<String>, name: &str) -> Result<Option<String>, String> {
     text.optional(|| format!("its `{name}` is not a string"))
 }
 
-/// A message and its place in the list that it stands in, counted from 0.
+/// A message and its place in the list that it is in, counted from 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed<'a> {
     pub(crate) index: usize,
     pub(crate) message: &'a AgentMessage,
 }
 
-/// A list without its system messages, which stand apart.
+/// A list without its system messages, which are apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conversation<'a> {
     /// How long the list is with them.

@@ -97,7 +97,7 @@ pub struct Ruling {
 pub(crate) struct WireState {
     /// Why it shows nothing, if so.
     pub(crate) unsupported: Option<String>,
-    /// True if a gateway stood between agent and provider.
+    /// True if a gateway was between agent and provider.
     pub(crate) is_through: bool,
 }
 

@@ -85,7 +85,7 @@ impl Record {
         let start = if valid::faults(&script.given).is_empty() {
             own
         } else {
-            // A mended history may have any length: only if all requests have the same, they may be one list.
+            // A fixed history may have any length: only if all requests have the same, they may be one list.
             let same = |request: &Vec<AgentMessage>| request.len() == first.length;
             if self.requests.len() < 2 || !self.requests.iter().all(same) {
                 return None;
@@ -96,7 +96,7 @@ impl Record {
             if is_as_given {
                 own
             } else {
-                // A mended history keeps every question, so the response is behind the last one.
+                // A fixed history keeps every question, so the response is behind the last one.
                 let asked = first.rest.iter().rposition(|placed| placed.message.speaker == Speaker::Human);
                 let behind = asked.map_or(0, |asked| asked + 1);
                 let found = first.rest[behind..].iter().position(|placed| is_response(placed.message, script, 0))?;

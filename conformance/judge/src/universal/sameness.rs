@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use threadspec::oracle::Api;
 
-/// How many characters of white space may stand between two joined texts.
+/// How many characters of white space may be between two joined texts.
 const LONGEST_JOINT: usize = 2;
 
 /// Puts a request into the form of the script.
@@ -88,7 +88,7 @@ impl Alignment<'_> {
                 break;
             }
         }
-        // It is none of what can stand here. What follows it may fit again.
+        // It is none of what can be here. What follows it may fit again.
         let ids = |message: &AgentMessage| message.calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
         let own = ids(&message);
         let is_again = |step: &Step<'_>| matches!(step, Step::Message(next) if !own.is_empty() && ids(next) == own);

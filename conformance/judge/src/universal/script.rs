@@ -289,7 +289,7 @@ impl RunScript {
         calls.iter().enumerate().any(|(at, call)| calls[..at].iter().any(|other| other.id() == call.id()))
     }
 
-    /// Returns whether an id stands for two calls, of the given list or of responses.
+    /// Returns whether an id represents two calls, of the given list or of responses.
     pub(crate) fn reuses_an_id(&self) -> bool {
         let given = self.given.iter().flat_map(|message| &message.calls);
         let mut seen = HashSet::new();

@@ -13,7 +13,7 @@ pub(crate) struct ListFault {
     pub(crate) what: String,
 }
 
-/// Everything that is wrong with a list; system messages may stand anywhere.
+/// Everything that is wrong with a list; system messages may be anywhere.
 pub(crate) fn faults(messages: &[AgentMessage]) -> Vec<ListFault> {
     let conversation = Conversation::of(messages);
     let mut faults = Vec::new();

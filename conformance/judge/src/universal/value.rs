@@ -16,7 +16,7 @@ pub fn read(text: &str) -> Result<Value, Error> {
     json::read(&mark_surrogates(text))
 }
 
-/// Reads JSON text that stands inside a text that was read.
+/// Reads JSON text that is inside a text that was read.
 ///
 /// # Errors
 ///
@@ -168,7 +168,7 @@ pub(crate) fn text_difference(expected: &str, actual: Option<&str>) -> Option<Di
         Some(actual) if arrived(expected, actual) => None,
         // A text that is gone altogether was not misread.
         Some("") if !expected.trim().is_empty() => Some(DifferenceKind::Other),
-        // Nor was one that stands unchanged inside a longer one.
+        // Nor was one that is unchanged inside a longer one.
         Some(actual) if !expected.trim().is_empty() && arrived_inside(expected, actual) => Some(DifferenceKind::Other),
         Some(_) if is_listed_text(expected) => Some(DifferenceKind::Text),
         _ => Some(DifferenceKind::Other),
@@ -247,7 +247,7 @@ pub(crate) fn text_became(expected: &str, actual: Option<&str>) -> String {
 
 /// How many characters are shown of a value.
 const LONG: usize = 120;
-/// How many of them stand before a difference.
+/// How many of them are before a difference.
 const CONTEXT: usize = 30;
 
 fn for_people(text: &str) -> String {

@@ -46,7 +46,7 @@ pub(super) const CONTENTS: [&str; 13] = [
 #[derive(Debug)]
 pub(crate) struct ProviderView {
     pub(super) api: Api,
-    /// True if a gateway stood before it.
+    /// True if a gateway was before it.
     pub(super) is_through: bool,
     must: Vec<Finding>,
     should: Vec<Finding>,

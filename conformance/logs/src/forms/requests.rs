@@ -1,4 +1,4 @@
-//! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that stand alone.
+//! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that are alone.
 
 use super::http::{ServerAnswer, exchange, verdict_of};
 use super::message::{any, list, unquoted, word};
@@ -140,7 +140,7 @@ pub(super) fn answers(record: &Value) -> Option<Vec<RecordPiece>> {
     }
 }
 
-/// A history that stands alone: a list of messages, or an object with nothing but one.
+/// A history that is alone: a list of messages, or an object with nothing but one.
 pub(super) fn history(record: &Value) -> Option<Vec<RecordPiece>> {
     if record.is_array() || record["messages"].is_array() {
         let list = if record.is_array() { record } else { &record["messages"] };

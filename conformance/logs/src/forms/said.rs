@@ -57,7 +57,7 @@ pub(in super::super) struct LoggedExchange {
     pub(in super::super) answer: Option<LoggedAnswer>,
     /// The model that it was for, if it is logged beside the messages.
     pub(in super::super) model: String,
-    /// Where it stands in the record.
+    /// Where it is in the record.
     pub(in super::super) path: String,
     /// By what its answer is known, if that is logged elsewhere.
     pub(in super::super) key: String,
@@ -149,7 +149,7 @@ impl SaidToModel {
     }
 }
 
-/// A message in the words of chat completions, and where it stands in the record.
+/// A message in the words of chat completions, and where it is in the record.
 #[derive(Clone)]
 pub(in super::super) struct LoggedTurn {
     pub(in super::super) message: Value,
@@ -184,7 +184,7 @@ impl LoggedExchange {
         }
     }
 
-    /// A history that stands alone, and may go on.
+    /// A history that is alone, and may go on.
     pub(super) fn history(said: SaidToModel, path: &str) -> Self {
         Self { is_sent: false, ..Self::of(said, None, path) }
     }

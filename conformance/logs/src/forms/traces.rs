@@ -466,7 +466,7 @@ pub(super) fn braintrust(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(pieces)
 }
 
-/// A picture is uploaded anew with each request, so that the key of the upload says nothing.
+/// A picture is uploaded again with each request, so that the key of the upload says nothing.
 fn without_attachments(value: &Value) -> Value {
     match value {
         Value::Object(members) if word(value, "type") == "braintrust_attachment" => {

@@ -103,7 +103,7 @@ fn uri(name: &str) -> String {
     if path.has_root() { format!("file:///{path_text}") } else { path_text }
 }
 
-/// Every byte but those that stand for themselves in any part of a reference.
+/// Every byte but those that need no escape in any part of a reference.
 fn escaped(part: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

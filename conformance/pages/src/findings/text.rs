@@ -63,7 +63,7 @@ fn numbers(errors: usize, warnings: usize, notes: usize) -> String {
     format!("{}, {}{notes}", count(errors, "error"), count(warnings, "warning"))
 }
 
-/// Text that is behind so many characters, broken at spaces so that no line is longer than the width; a longer word stands alone.
+/// Text that is behind so many characters, broken at spaces so that no line is longer than the width; a longer word is alone.
 fn wrapped(text: &str, indent: usize, width: Option<usize>) -> String {
     /// A narrower column could not be read.
     const NARROWEST: usize = 20;

@@ -13,7 +13,7 @@ use threadspec_report::record::{CaseRecord, Details, RunRecord, expectation};
 use threadspec_report::words::{rule_line, shortened};
 
 /// How many characters are shown from the beginning, and from the end, of inputs, expectations and replies, and how many of a line of a note:
-/// the clearest case of each fault stands there in full, a page holds hundreds of others.
+/// the clearest case of each fault is there in full, a page holds hundreds of others.
 pub(super) struct Room {
     ends: [usize; 2],
     line: usize,

@@ -1,4 +1,4 @@
-//! Where everything stands on the site, and how one page leads to another.
+//! Where everything is on the site, and how one page leads to another.
 
 use crate::site::documents::Documents;
 use crate::site::paths::{is_outside, joined, outside, page_of, relative};
@@ -8,7 +8,7 @@ use threadspec_golden::{log_rules, provider_rules};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::text::visible;
 
-/// The rules that only logs break stand on a page of their own, as those of each API do.
+/// The rules that only logs break are on a page of their own, as those of each API do.
 pub(super) const LOGS: &str = "logs";
 
 /// The targets of links, by their names, with the page and the place there.

@@ -34,7 +34,7 @@ pub struct Site<'a> {
     pub results: &'a [(String, Vec<RunRecord>)],
     /// The page "paste your request", if there is one.
     pub paste: Option<&'a str>,
-    /// Where the site will stand, for links from elsewhere.
+    /// Where the site will be, for links from elsewhere.
     pub address: &'a str,
     /// Where the source is.
     pub repository: &'a str,

@@ -74,7 +74,7 @@ fn says_same(one: &WireMessage, other: &WireMessage) -> bool {
         && one.calls.iter().zip(&other.calls).all(call)
 }
 
-/// Returns whether a request goes on with what came whole of an answer that broke off: behind the messages of its request stand the text so
+/// Returns whether a request goes on with what came whole of an answer that broke off: behind the messages of its request are the text so
 /// far, or a part of it, with calls that are closed.
 fn goes_on(before: &Attempt, request: &ApiRequest) -> bool {
     let (Some(said), Some(earlier)) = (&before.said, &before.request) else { return false };

@@ -29,7 +29,7 @@ struct KeptResponse {
 /// A request whose references are replaced by what they name.
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {
-    /// The items that the provider kept, which stand before the input.
+    /// The items that the provider kept, which are before the input.
     pub(crate) before: Vec<Value>,
     /// The body with the items that it names by their ids; `None` if it names none.
     pub(crate) body: Option<Value>,

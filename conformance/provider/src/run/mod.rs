@@ -133,7 +133,7 @@ impl PlayedRun {
         if number == begun + 1 && number <= planned {
             self.record.runs.push(self.asks.len());
             self.turns.begin_run(begun);
-            // What failed in the run before is asked anew, or never again.
+            // What failed in the run before is asked again, or never again.
             self.asks.iter_mut().for_each(|ask| ask.state = AskState::Over);
         } else if number != begun || begun == 0 {
             let what = format!("run {number} cannot begin now: {begun} of {planned} have begun");

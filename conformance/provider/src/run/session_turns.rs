@@ -16,7 +16,7 @@ pub(crate) struct SessionTurns {
     places: HashMap<usize, TurnPlace>,
 }
 
-/// Where the answer to an ask stands.
+/// Where the answer to an ask is.
 #[derive(Clone, Copy, Debug)]
 enum TurnPlace {
     Summary(usize),

@@ -32,7 +32,7 @@ pub enum Fault {
         /// How the connection ends.
         how: CutEnd,
     },
-    /// An error stands inside a stream that began well.
+    /// An error is inside a stream that began well.
     Event {
         /// Behind which part of the answer.
         after: Cut,

@@ -50,7 +50,7 @@ pub struct PlayedCall {
     pub id: Option<String>,
     /// The name of the tool.
     pub name: String,
-    /// The arguments as JSON text without white space, or any text; a mark stands for half a character.
+    /// The arguments as JSON text without white space, or any text; a mark represents half a character.
     pub arguments: String,
 }
 
@@ -102,7 +102,7 @@ impl WireTurn {
         read_text(text, "", Self::from_reading)
     }
 
-    /// Reads the JSON text of a list of turns, which stands at a place of a larger text.
+    /// Reads the JSON text of a list of turns, which is at a place of a larger text.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl WireTurn {
         reading.list()?.into_iter().map(Self::from_reading).collect()
     }
 
-    /// A turn that stands in a larger text.
+    /// A turn that is in a larger text.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ const STOPS: [&str; 11] = [
 ];
 
 impl PlayedCall {
-    /// A call that stands in a larger text.
+    /// A call that is in a larger text.
     ///
     /// # Errors
     ///

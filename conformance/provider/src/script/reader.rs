@@ -115,7 +115,7 @@ impl<'a> StrictReading<'a> {
     ///
     /// # Errors
     ///
-    /// Says that it is none, or that a name stands twice.
+    /// Says that it is none, or that a name is twice.
     pub fn members(self) -> Result<ObjectReading<'a>, Error> {
         let Node::Object(members) = self.node else { return self.wanted("an object") };
         let mut rest: Vec<(String, Node<'a>)> = Vec::with_capacity(members.len());

@@ -175,7 +175,7 @@ impl Upstream {
     }
 }
 
-/// Its key stands nowhere.
+/// Its key is nowhere.
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Upstream")

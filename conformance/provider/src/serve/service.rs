@@ -117,7 +117,7 @@ fn unreachable(why: &str) -> PlannedAnswer {
     }
 }
 
-/// Returns whether a request was sent to a name that may stand for any address.
+/// Returns whether a request was sent to a name that may represent any address.
 fn is_foreign(head: &Parts) -> bool {
     let mut hosts = head.headers.get_all(HOST).iter();
     let (host, is_single) = (hosts.next(), hosts.next().is_none());

@@ -1,6 +1,6 @@
 //! From one request of a conversation to the next: whether it goes on with what was sent and said.
 //!
-//! Nobody knows what a program that stands alone was given, or what its tools give. So this judges only what its own requests and the
+//! Nobody knows what a program that is alone was given, or what its tools give. So this judges only what its own requests and the
 //! answers to them show: AGENT-PREFIX, -RESPONSE, -IDS and -ANSWERED.
 
 use crate::judging::{WireFinding, WireLevel};
@@ -17,7 +17,7 @@ const SHOWN: usize = 60;
 
 /// Judges how a request continues the one before, which was answered with `said`, of which `came` arrived.
 pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &ApiRequest) -> Vec<WireFinding> {
-    // The system text may stand anywhere.
+    // The system text may be anywhere.
     let rest = |request: &'_ ApiRequest| -> Vec<WireMessage> {
         request.messages.iter().filter(|message| message.speaker != Speaker::System).cloned().collect()
     };
@@ -86,7 +86,7 @@ pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &Ap
     found
 }
 
-/// A change of what was sent before, if the answer to it stands in the request all the same.
+/// A change of what was sent before, if the answer to it is in the request all the same.
 fn change(before: &[WireMessage], said: &Said, now: &[WireMessage], at: usize) -> Option<WireFinding> {
     let is_answer =
         |message: &WireMessage| message.calls.iter().any(|call| said.calls.iter().any(|one| one.id == call.id));

@@ -1,7 +1,7 @@
 //! Puts cases to testees, and judges what comes back.
 //!
 //! The verdicts are those of a run in which each request waits for the reply to the one before. A testee that takes several
-//! requests at once gets them so first, and if every case passes, that stands. Otherwise the cases are asked again one by one, so
+//! requests at once gets them so first, and if every case passes, that is. Otherwise the cases are asked again one by one, so
 //! that nobody is accused because of the load.
 
 mod ahead;

@@ -240,7 +240,7 @@ impl Live {
             }
             Awaited::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
             Awaited::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
-            // A prompt, for example, has no line end. White space may stand before a reply.
+            // A prompt, for example, has no line end. White space may be before a reply.
             Awaited::Silence => {
                 self.unended().map(|begun| Outcome::Garbage(format!("it printed {begun} unasked, without a line end")))
             }

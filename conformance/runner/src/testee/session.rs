@@ -30,7 +30,7 @@ struct PlayedSession {
 pub(super) enum SessionHeard {
     /// It is that of the whole request.
     Whole(Outcome),
-    /// The process ends now. When it has, and was started anew, it gets this request.
+    /// The process ends now. When it has, and was started again, it gets this request.
     Killed(Box<Request>),
 }
 

@@ -1,4 +1,4 @@
-//! The files that the arguments of `check` stand for.
+//! The files that the arguments of `check` represent.
 
 use glob::MatchOptions;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// A folder stands for every file in it, sorted, without hidden ones and linked folders; a pattern that is no file itself, for what
+    /// A folder represents every file in it, sorted, without hidden ones and linked folders; a pattern that is no file itself, for what
     /// matches it. What is named twice is read once.
     pub(super) fn of(arguments: &[PathBuf]) -> Self {
         let mut inputs = Self::default();

@@ -367,7 +367,7 @@ fn texts(message: &Value, place: Arguments<'_>, is_last: bool, breaches: &mut Br
     }
 }
 
-/// An assistant message that stands last.
+/// An assistant message that is last.
 fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let Some((message, before)) = messages.split_last() else { return };
     if message.member("role") != "assistant" {

@@ -125,7 +125,7 @@ struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Before the first item of the input; calls and outputs that are stored stand before it.
+    /// Before the first item of the input; calls and outputs that are stored are before it.
     fn of(body: &'a Value, context: &RequestContext<'a>) -> Self {
         let items = list(body, "input");
         let refers =

@@ -56,7 +56,7 @@ fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..)
 }
 
-/// Returns whether the words of an error stand in another one, or in a JSON text inside it.
+/// Returns whether the words of an error are in another one, or in a JSON text inside it.
 fn holds(body: &str, message: &str, words: &str) -> bool {
     let words = without_marks(words);
     let words = words.trim();

@@ -69,7 +69,7 @@ pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> TextComparison {
         }
         !is_known
     });
-    // What stands between the same neighbours is the same text, changed.
+    // What is between the same neighbours is the same text, changed.
     let gap_of = |at: usize, side: fn(&(usize, usize)) -> usize| pairs.partition_point(|pair| side(pair) < at);
     let mut gaps: BTreeMap<usize, [Vec<usize>; 2]> = BTreeMap::new();
     for &at in &left {
@@ -137,7 +137,7 @@ fn rest_of<'a>(row: &[&'a str], from: usize) -> Option<(usize, &'a str)> {
     texts.into_iter().find(|(_, text)| !text.is_empty())
 }
 
-/// The texts of a row, divided where one of the other row stands in them.
+/// The texts of a row, divided where one of the other row is in them.
 fn units<'a>(row: &[&'a str], others: &[&str]) -> Vec<Unit<'a>> {
     let mut known: Vec<&str> = others.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
     known.sort_by_key(|text| std::cmp::Reverse(text.len()));

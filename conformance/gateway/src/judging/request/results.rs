@@ -1,4 +1,4 @@
-//! GATE-RESULT: the text of a result is verbatim. A result that is lost, doubled or made up is a message, one that stands with another call
+//! GATE-RESULT: the text of a result is verbatim. A result that is lost, doubled or made up is a message, one that is with another call
 //! has lost its id.
 
 use super::calls::CallPairs;
@@ -122,7 +122,7 @@ fn compare_all(
     }
 }
 
-/// Returns whether what arrives in a result stands for images, since the result was nothing else and they could not stay in it. JSON is
+/// Returns whether what arrives in a result represents images, since the result was nothing else and they could not stay in it. JSON is
 /// what became of its parts.
 fn is_label(ours: &ComparedThread<'_>, theirs: &ComparedThread<'_>, one: usize, arrived: &ComparedResult<'_>) -> bool {
     let is_behind = |image: &ComparedImage<'_>| {

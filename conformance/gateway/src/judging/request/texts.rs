@@ -55,7 +55,7 @@ pub(super) fn judge(
 ) -> TextPairs {
     let (said_by_user, told) = untagged(&theirs.humans, &ours.systems, &theirs.systems);
     let systems = ours.systems.iter().enumerate().filter(|(at, _)| !told.contains(at)).map(|(_, piece)| *piece);
-    // System texts may stand anywhere.
+    // System texts may be anywhere.
     let (system, _) = TextRow::of("system", systems.collect(), theirs.systems.clone());
     let (human, mut pairs) = TextRow::of("user", ours.humans.clone(), said_by_user);
     let (ai, more) = TextRow::of("model", ours.ais.clone(), theirs.ais.clone());
@@ -153,7 +153,7 @@ fn judge_change(
                 format!("the text of the {who} ({}) was {was}, and arrives ({}) as {is}", one.place, other.place);
             pair.must(clause::GATE_TEXT, what, here, there);
         }
-        // System texts are joined, and stand where the API takes them.
+        // System texts are joined, and are where the API takes them.
         TextChange::Moved(..) if who == "system" => {}
         &TextChange::Moved(one, other) => {
             let ((one, here), (other, there)) = (sent(one), arrived(other));

@@ -19,7 +19,7 @@ pub(super) struct ComparedThread<'a> {
     /// The images and files that are not in the request itself.
     pub(super) others: usize,
     pub(super) opaque: Vec<&'a OpaquePart>,
-    /// Calls without a result, results without a call, or with a second one, and results that stand elsewhere.
+    /// Calls without a result, results without a call, or with a second one, and results that are elsewhere.
     pub(super) is_broken: bool,
 }
 

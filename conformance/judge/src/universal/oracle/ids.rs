@@ -11,7 +11,7 @@ use threadspec_golden::clause;
 const CLAUSE: &str = clause::AGENT_IDS;
 /// The strictest provider takes ids of this length; a shorter one was not cut for a provider.
 const ALWAYS_SHORT_ENOUGH: usize = 9;
-/// Ids that are longer are too long for some provider, so that anything shorter may stand for them.
+/// Ids that are longer are too long for some provider, so that anything shorter may represent them.
 const TOO_LONG: usize = 40;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {

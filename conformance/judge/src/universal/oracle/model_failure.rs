@@ -23,7 +23,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         );
     }
     let lists = course.record.requests.iter().enumerate().skip(failed + 1);
-    // What was there before the failure is not its effect; a mended history may hold anything.
+    // What was there before the failure is not its effect; a fixed history may hold anything.
     let mut before: HashMap<(&str, &str), Vec<&AgentMessage>> = HashMap::new();
     for known in course.record.requests[failed].iter().chain(&course.script.given) {
         before.entry(key(known)).or_default().push(known);

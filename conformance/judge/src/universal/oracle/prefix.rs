@@ -38,7 +38,7 @@ fn systems(course: &Course<'_>, findings: &mut Findings) {
     let Some(first) = course.requests.first() else { return };
     let given = Conversation::of(&course.script.given);
     let mut possible = places(&given, first);
-    // A mended history may have other places; what counts is that they stay.
+    // A fixed history may have other places; what counts is that they stay.
     let as_first = possible.is_empty();
     for (number, request) in course.requests.iter().enumerate().skip(1) {
         let texts = |list: &Conversation<'_>| {

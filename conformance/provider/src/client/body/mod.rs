@@ -35,7 +35,7 @@ use threadspec_judge::protocol::{Endpoint, Speaker};
 pub struct ClientAsk {
     /// The system text with which the conversation begins, where the API has a place for it.
     pub instructions: Option<String>,
-    /// The history; system texts in it stand where the API has them.
+    /// The history; system texts in it are where the API has them.
     pub messages: Vec<ClientMessage>,
     /// The tools that are declared.
     pub tools: Vec<ClientTool>,
@@ -65,7 +65,7 @@ pub struct ClientMessage {
 pub enum ClientContent {
     /// A text.
     Text(String),
-    /// A list of texts and images. That of the user behind results stands in one message with them, where the API can do that.
+    /// A list of texts and images. That of the user behind results is in one message with them, where the API can do that.
     Parts(Vec<ClientPart>),
 }
 

@@ -87,7 +87,7 @@ impl SessionAsks {
     }
 }
 
-/// Where an ask stands in the script: in which run, and which turn answers it; none of a summary.
+/// Where an ask is in the script: in which run, and which turn answers it; none of a summary.
 struct AskPlace {
     run: usize,
     turn: Option<usize>,
@@ -119,7 +119,7 @@ fn said_by(session: &SessionPlan, run: usize, turn: usize, last: &Attempt) -> Va
     }
 }
 
-/// The messages of a request, with opaque parts that stand beside none of them as messages of their own.
+/// The messages of a request, with opaque parts that are beside none of them as messages of their own.
 fn written(request: &ApiRequest, mut messages: Vec<WireMessage>) -> Value {
     for part in &request.loose {
         let at = messages.iter().position(|message| number(&message.place) > number(&part.place));

@@ -1,4 +1,4 @@
-//! Programs at a provider that stands alone, without a socket.
+//! Programs at a provider that is alone, without a socket.
 
 #![allow(clippy::needless_pass_by_value, reason = "what `json!` makes is made for the call")]
 
