@@ -111,7 +111,7 @@ pub struct RuleCondition {
 pub struct RefusalWords {
     /// When it was first seen.
     pub since: Option<String>,
-    /// Where it is said, if not wherever the rule holds.
+    /// The conditions on which the rule holds; empty if it always does.
     #[serde(default)]
     pub applies: Vec<RuleCondition>,
     /// The HTTP status.
@@ -163,7 +163,7 @@ fn invalid_request() -> String {
     "invalid_request_error".to_owned()
 }
 
-/// A request that is too long to be written out: the text `in`, with `times` copies of `repeat` in the place of U+0000.
+/// A request that is too long to be written out: the text `in`, with `times` copies of `repeat` instead of U+0000.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Long {

@@ -130,7 +130,7 @@ pub fn read_event(json: &str) -> Result<Event, Error> {
 }
 
 /// Reads any JSON text as data: lone surrogates are marked ([`surrogates`](crate::surrogates)), and of members with one name the
-/// last counts, in the place of the first.
+/// last counts, instead of the first.
 ///
 /// # Errors
 /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not JSON, is nested deeper than 128

@@ -127,7 +127,8 @@ impl Sample {
     }
 }
 
-/// How a value looks in a rendering, of its looks in messages, in text content and in attributes: where one is not said, it is that before.
+/// Finds how a value looks in a rendering, of its looks in messages, in text content and in attributes. A missing one equals the one before
+/// it.
 fn found(rendering: Rendering, looks: [&Option<TextOrParts>; 3]) -> Option<&TextOrParts> {
     let [message, xml, attribute] = looks.map(Option::as_ref);
     match rendering {

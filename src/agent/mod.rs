@@ -60,6 +60,6 @@ pub trait Verifier {
 pub enum Verification {
     /// The work is done.
     Complete,
-    /// It is not; the model is told the reason, if there is one that is not empty.
+    /// It is not; the model gets the reason, if there is one that is not empty.
     Incomplete(Option<String>),
 }

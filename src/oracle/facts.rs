@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 /// | completion, human_input_requested | none | |
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact<'a> {
-    /// Somebody said something.
+    /// A message.
     Said {
         /// Who: `human`, `ai`, `system`, `human_input_received`, `error` or, if it is not recoverable, `error!`.
         speaker: &'static str,

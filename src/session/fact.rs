@@ -19,7 +19,7 @@ pub struct FactRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadFact {
-    /// The user said something.
+    /// A message of the user.
     User {
         /// The text.
         text: String,
@@ -72,7 +72,7 @@ pub enum ThreadFact {
 pub enum Approval {
     /// It may run.
     Approved {
-        /// With these arguments in the place of its own.
+        /// With these arguments instead of its own.
         args: Option<Map<String, Value>>,
     },
     /// It may not.

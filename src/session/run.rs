@@ -144,7 +144,7 @@ impl<S: Store> Session<S> {
         Ok(RunEnd::LimitReached)
     }
 
-    /// A message goes past whatever is open: each open call is told what became of it (SESSION-ANSWERED, SESSION-PENDING).
+    /// Lets a message go past open calls: each of them is answered (SESSION-ANSWERED, SESSION-PENDING).
     fn begin_with_message(&mut self, text: String) -> Result<Option<String>, Error> {
         self.tell(|state| match state {
             CallState::Begun => Some(INTERRUPTED),

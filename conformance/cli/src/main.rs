@@ -74,7 +74,7 @@ fn whole_program() -> ExitCode {
     }
 }
 
-/// Puts the command in the place of this process, so that signals reach it.
+/// Replaces this process by the command, so that signals reach it.
 #[cfg(unix)]
 fn started(command: &mut Command) -> io::Result<ExitCode> {
     use std::os::unix::process::CommandExt;

@@ -50,7 +50,7 @@ Examples:
 
 /// The testees of a run.
 pub type Testees = Vec<Box<dyn Testee + Send>>;
-/// Says after a run what its testees left to be said.
+/// Reports after a run what its testees left behind.
 pub type Leftovers = Box<dyn FnOnce() -> Option<String>>;
 
 /// The additions of the whole program to this command: testees that ask a provider for the answers of their model, and reports that are

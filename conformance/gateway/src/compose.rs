@@ -12,8 +12,8 @@ use threadspec_provider::{Overheard, RunPlan, overheard, unsayable, unsupported}
 /// The number of findings of a run of which both sides are shown.
 const SHOWN: usize = 3;
 
-/// The reply of a client of ours whose requests went through a gateway: what it said itself, with the requests as it sent them, and in
-/// `wire` what it read, what was found between both sides, and what the gateway is called (`through`).
+/// Composes the reply of a client of ours whose requests went through a gateway: its own reply, with the requests as it sent them, and in
+/// `wire` the answers that it read, the findings between both sides, and the name of the gateway (`through`).
 ///
 /// The client is judged by what it was told, so that whatever a gateway made of it is the gateway's alone, and named by a clause GATE-*.
 ///

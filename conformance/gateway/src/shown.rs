@@ -90,7 +90,7 @@ pub(crate) fn sides(
     BothSides { way, before: before.into(), behind: behind.into(), curl: curl(exchange) }
 }
 
-/// A command for a shell that sends the request of a client to `$GATEWAY`, with `$KEY` in the place of its key.
+/// A command for a shell that sends the request of a client to `$GATEWAY`, with `$KEY` instead of its key.
 ///
 /// ```
 /// use std::time::Duration;

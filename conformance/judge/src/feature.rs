@@ -180,7 +180,7 @@ impl SessionAbilities {
         }
     }
 
-    /// Reads the members of a hello, whose `ops` have op `session` or not, with what is to be said about them.
+    /// Reads the members of a hello, whose `ops` have op `session` or not, with remarks about them.
     ///
     /// # Errors
     ///

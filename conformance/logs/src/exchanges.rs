@@ -46,9 +46,9 @@ struct RelatedRequest {
     lineage: Lineage,
     /// How many pieces it has.
     length: usize,
-    /// True if a model has said something in it that the earlier request, with which it begins, has not.
+    /// True if it has an answer of a model that the earlier request, with which it begins, has not.
     has_new_reply: bool,
-    /// A hash of what it begins with, and whether a model has said something in it.
+    /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
     key: String,
@@ -277,7 +277,7 @@ impl Exchanges {
         self.thinking.remove(&self.count.saturating_sub(follow::REACH));
     }
 
-    /// Tells what was not told of the request that this one goes on from; it has so many elements.
+    /// Reports the findings about the request that this one continues; it has so many elements.
     fn tell(&mut self, found: Vec<Finding>, elements: usize, lineage: &Lineage, output: &mut FindingOutput<'_>) {
         let identity = |found: &Finding| {
             let Place { path, element, .. } = &found.place;

@@ -1,4 +1,4 @@
-//! Calls and their results, as the model APIs want them: each call answered once, before anything else is said.
+//! Calls and their results, as the model APIs want them: each call answered once, before anything else is sent.
 //!
 //! The log is judged, not how a profile renders it: calls that were made together may be answered in any order. Only open calls are
 //! remembered.

@@ -44,7 +44,7 @@ pub(super) struct Records<'a> {
     /// Where the line ends in the buffer that was looked at last.
     line_end: usize,
     has_ended: bool,
-    /// Why the input could not be read on, to be told behind all that came.
+    /// Why the input could not be read on, to be reported behind all that came.
     failed: Option<io::Error>,
     /// Every line is judged alone, since a value broke off.
     by_line: bool,

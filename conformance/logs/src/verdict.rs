@@ -10,7 +10,7 @@ use threadspec_judge::text::cut;
 /// Families of rules on calls and their results, which matter to a model even where a server lets it pass.
 const PAIRS: [&str; 4] = ["answered", "orphan", "once", "result-together"];
 
-/// The findings on a request, with what the server said of it. `turns` gives its messages in the neutral form.
+/// Returns the findings on a request, with the server's verdict. `turns` gives its messages in the neutral form.
 pub(super) fn outranked(
     found: Vec<Finding>,
     (verdict, is_of_others): (&ServerVerdict, bool),

@@ -1,4 +1,4 @@
-//! The patch for `provider-rules.json`: what the API itself said, with a date.
+//! Writes the patch for `provider-rules.json`: the API's own answers, with a date.
 
 use crate::report::ProbeReport;
 use crate::verdict::{ProbeVerdict, ProbedRule};

@@ -49,7 +49,7 @@ impl ProbeReply {
 pub(crate) enum Taken {
     /// It answered.
     Accepted,
-    /// It said no.
+    /// It refused.
     Refused,
     /// It failed, or nothing came.
     Failed,

@@ -92,7 +92,8 @@ pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<P
     Some(ProbePair { rule, twin, broken, expected })
 }
 
-/// Leaves out of the twin what only the server could have said, with its signature, and a last message of the assistant, which newer models refuse.
+/// Leaves out of the valid request the parts that only the server could have sent, with its signature, and a last message of the assistant,
+/// which newer models refuse.
 fn without_answers(twin: &mut BodyMembers) {
     if let Some(Value::Array(mut items)) = twin.value("input") {
         let count = items.len();

@@ -35,7 +35,7 @@ impl Default for ProbeLimits {
 /// The next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeStep {
-    /// Send this, and [tell](ProbeRun::heard) what comes.
+    /// Send this, and [report](ProbeRun::heard) what comes.
     Send(ProbeRequest),
     /// Let so much time pass.
     Wait(Duration),

@@ -97,7 +97,7 @@ impl OwnProvider {
     }
 }
 
-/// The model of which a rule is said.
+/// Returns the model of a rule.
 fn model_of(rule: &RuleEntry) -> &'static str {
     match (&*rule.api, &*rule.id) {
         (_, "DS-UTF16") => "deepseek-chat",

@@ -13,13 +13,13 @@ const ABOUT_RESULTS: [&str; 3] = ["-ANSWERED", "-ORPHAN", "-ONE-"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeVerdict {
-    /// It refuses the broken request, and answers the twin: the rule holds there.
+    /// It refuses the broken request, and answers the valid one: the rule holds there.
     Agrees,
     /// It answers both: a mistake is taken as if it were none.
     Silent,
-    /// It refuses both: another rule of that server, or a fault of our twin.
+    /// It refuses both: another rule of that server, or a fault of our valid request.
     Stricter,
-    /// It refuses the twin, and answers the broken request.
+    /// It refuses the valid request, and answers the broken one.
     Backwards,
     /// It fails on the broken request, so that clients send it again.
     Crashes,

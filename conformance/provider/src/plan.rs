@@ -25,7 +25,7 @@ pub struct RunPlan {
     pub given: Vec<Value>,
     /// The names of the case's tools, marked.
     pub tools: Vec<String>,
-    /// The runs of a session, in the place of `turns` and `tools`.
+    /// The runs of a session, instead of `turns` and `tools`.
     pub session: Option<SessionPlan>,
 }
 

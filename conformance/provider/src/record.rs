@@ -103,7 +103,7 @@ pub enum BreachOutcome {
     Certain,
     /// Only some versions or servers would refuse it.
     Possible,
-    /// It repeats what the provider said, or what the agent was given.
+    /// It repeats what the provider sent, or what the agent was given.
     Excused,
 }
 
@@ -126,7 +126,7 @@ pub enum RequestProblem {
 pub struct PlayedFault {
     /// Its name in a script: `status`, `hang`, `cut`, `event`, `garbage`.
     pub kind: String,
-    /// How long a client that obeys waits, if the answer said so.
+    /// How long a client that obeys waits, if the answer limits it.
     #[serde(with = "maybe_microseconds")]
     pub retry_after: Option<Duration>,
     /// The value of `x-should-retry`.
@@ -179,7 +179,7 @@ pub struct Came {
     pub whole: bool,
     /// The text so far.
     pub text: String,
-    /// The calls that are whole (their block or item was closed), by their positions in what was said.
+    /// The calls that are whole (their block or item was closed), by their positions in what was sent.
     pub calls: Vec<usize>,
     /// The calls of which something came, but not all.
     pub parts: Vec<CallPart>,
@@ -188,7 +188,7 @@ pub struct Came {
 /// A call that broke off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallPart {
-    /// Its position in what was said.
+    /// Its position in what was sent.
     pub call: usize,
     /// The arguments so far.
     pub arguments: String,

@@ -1,4 +1,4 @@
-//! A run, or the runs of a session, as one conversation: who said what, what was cut, what was pending, and what each request held.
+//! Shows a run, or the runs of a session, as one conversation: messages, cuts, pending calls, and the content of each request.
 
 use super::words::shortened;
 use serde::Deserialize;
@@ -89,7 +89,7 @@ fn of_session(input: &str, output: Value, note: &str) -> Vec<ConversationLine> {
     within(told.lines)
 }
 
-/// A single run is told as the run of a session that begins with its requests.
+/// Shows a single run as the run of a session that begins with its requests.
 fn of_run(input: &str, mut output: Value, note: &str) -> Vec<ConversationLine> {
     let requests = output.get_mut("requests").map(Value::take).unwrap_or_default();
     let failure = output.get_mut("failure").map(Value::take).unwrap_or_default();

@@ -99,7 +99,7 @@ pub struct Counts {
     pub total: usize,
     /// Those of them that the testee supports.
     pub applicable: usize,
-    /// Those of them that were put to it.
+    /// Those of them that ran.
     pub run: usize,
     /// Everything that counts against the testee.
     pub failures: usize,

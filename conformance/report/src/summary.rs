@@ -21,7 +21,7 @@ pub struct Summary {
     total: usize,
     /// Those of them that the testee supports.
     applicable: usize,
-    /// Those of them that were put to it.
+    /// Those of them that ran.
     run: usize,
     /// Those of them that passed.
     passed: usize,
@@ -41,7 +41,7 @@ pub struct Summary {
     failures: usize,
     /// Faults of the testee beyond its replies.
     against: Vec<String>,
-    /// The operations of which the profile has cases, but none was put to it.
+    /// The operations of which the profile has cases, but none ran.
     untested: BTreeSet<Op>,
     /// The profile, and over which wire.
     terms: String,

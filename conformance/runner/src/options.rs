@@ -19,7 +19,7 @@ pub struct RunOptions {
     /// The gateway that was between client and provider, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<RunGateway>,
-    /// The model that it was told to ask for.
+    /// The model that it should ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How answers were divided that came as streams, if not as usual.
@@ -49,10 +49,10 @@ pub struct RunOptions {
     pub shard: Option<String>,
     /// How many testees at once.
     pub jobs: usize,
-    /// How often the cases were put to the same process.
+    /// How often the cases ran against the same process.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub repeat: u64,
-    /// For how many seconds they were put to it again and again.
+    /// For how many seconds they ran against it again and again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soak: Option<f64>,
     /// For how many seconds it waited between two requests.

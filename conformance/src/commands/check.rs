@@ -220,14 +220,14 @@ impl<R: Read> Read for Interruptible<R> {
     }
 }
 
-/// Takes what is found in a file: tells it at once, or keeps it for a form that is told as a whole.
+/// Takes the findings of a file: writes them at once, or keeps them for a form that is written as a whole.
 struct Teller<'a> {
     name: &'a str,
     format: FindingsForm,
     width: Option<usize>,
     workspace: Option<PathBuf>,
     beginnings: Option<Beginnings>,
-    /// True if the name of the file was told.
+    /// True if the name of the file was written.
     is_named: bool,
     kept: Vec<Finding>,
 }

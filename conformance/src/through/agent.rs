@@ -1,4 +1,4 @@
-//! An agent whose model is behind a gateway: what it does wrong and what the gateway does are told apart.
+//! Runs an agent whose model is behind a gateway, and separates its faults from the gateway's.
 
 use super::client::GatewayRoute;
 use super::front::{Front, PassedRun};

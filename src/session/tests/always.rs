@@ -30,7 +30,7 @@ enum Happening {
 enum PlannedBeginning {
     Message,
     Resume,
-    /// For each call that was ever said, from the newest on: nothing, a denial, an approval, or one with other arguments.
+    /// For each call that was ever sent, from the newest on: nothing, a denial, an approval, or one with other arguments.
     Decisions(Vec<u8>),
 }
 
@@ -91,7 +91,7 @@ impl Store for Disk {
 #[derive(Default)]
 struct History {
     numbers: usize,
-    /// The texts of messages and responses, in the order in which they were said.
+    /// The texts of messages and responses, in the order in which they were sent.
     said: Vec<String>,
     /// Those that a compaction took away.
     may_be_missing: BTreeSet<String>,
@@ -366,7 +366,7 @@ fn play(happenings: &[Happening]) {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-    /// Whatever happened before, the next request is valid, nothing that began is executed again, and nothing is said twice.
+    /// Whatever happened before, the next request is valid, nothing that began is executed again, and nothing is sent twice.
     #[test]
     fn every_request_of_every_run_is_whole(happenings in prop::collection::vec(happening(), 1..8)) {
         play(&happenings);

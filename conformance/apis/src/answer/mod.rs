@@ -73,7 +73,7 @@ pub struct SaidCall {
 /// Why an answer ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Finish {
-    /// All is said.
+    /// The answer is complete.
     #[default]
     End,
     /// Calls are to be made.
@@ -153,7 +153,7 @@ impl ModelAnswer {
         self
     }
 
-    /// Why it ends, if nobody says: it refuses, calls are to be made, or all is said.
+    /// Returns why it ends, by default: it refuses, calls are to be made, or the answer is complete.
     pub fn usual_finish(&self) -> Finish {
         match self {
             Self { refusal: Some(_), .. } => Finish::Refusal,
@@ -212,7 +212,7 @@ impl SaidCall {
         Self { id: id.into(), name: name.into(), arguments: argument_text(args), item_id: None }
     }
 
-    /// A call with this text in the place of its arguments; half a pair in it becomes an escape.
+    /// A call with this text instead of its arguments; half a pair in it becomes an escape.
     pub fn with_text(id: impl Into<String>, name: impl Into<String>, text: &str) -> Self {
         let arguments = marked(&unmark_surrogates(text)).into_owned();
         Self { id: id.into(), name: name.into(), arguments, item_id: None }

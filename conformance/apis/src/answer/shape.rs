@@ -83,7 +83,7 @@ pub enum EventPart {
     Arguments,
     /// The end of the answer.
     Stop,
-    /// An error in the place of the rest.
+    /// An error instead of the rest.
     Error,
 }
 

@@ -17,7 +17,7 @@ use threadspec::surrogates::mark_surrogates;
 /// An answer, to its end or to where it broke off.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadAnswer {
-    /// All that was said, calls that had not come whole included.
+    /// All that was sent, calls that had not come whole included.
     pub answer: ModelAnswer,
     /// Marks the calls that came whole: the block or item was closed, the arguments are the JSON text of an object, and no limit cut it
     /// off.

@@ -56,7 +56,7 @@ impl Difference {
         Self { clause, note: String::new(), mismatch: Some(mismatch) }
     }
 
-    /// A difference that is told in words.
+    /// Makes a difference that words describe.
     pub fn note(clause: &'static str, note: impl Into<String>) -> Self {
         Self { clause, note: note.into(), mismatch: None }
     }

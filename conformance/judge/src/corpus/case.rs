@@ -126,12 +126,12 @@ impl Case {
         self.is_in_folder(WIRE)
     }
 
-    /// Returns whether it is put to a gateway between a client and a provider.
+    /// Returns whether it is sent through a gateway between a client and a provider.
     pub fn needs_gateway(&self) -> bool {
         self.is_in_folder(GATEWAY)
     }
 
-    /// Returns whether it cannot be put to a testee whose model is scripted in its adapter.
+    /// Returns whether it cannot run against a testee whose model is scripted in its adapter.
     pub fn needs_provider(&self) -> bool {
         self.needs_wire() || self.needs_gateway()
     }

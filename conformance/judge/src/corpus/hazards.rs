@@ -1,4 +1,4 @@
-//! The catalogue of what usual libraries do with input that they were not made for, each with the cases and planted bugs that show it.
+//! Reads the catalogue of library functions that mishandle unusual input, with the cases and mutants that show it.
 
 use super::File;
 use crate::error::Error;
@@ -54,7 +54,7 @@ pub enum Shown {
     By {
         /// Ids of cases.
         cases: Vec<String>,
-        /// Names of planted bugs.
+        /// The names of mutants.
         bugs: Vec<String>,
     },
     /// It changes nothing that anybody could see.

@@ -80,7 +80,7 @@ impl fmt::Display for Problem {
 pub const AGENT: &str = "agent";
 /// The folder of those cases of profile `universal` that only a provider can judge.
 pub const WIRE: &str = "wire";
-/// The folder of those that are put to a gateway between a client and a provider.
+/// The folder of those that are sent through a gateway between a client and a provider.
 pub const GATEWAY: &str = "gateway";
 /// The folder of the cases of op `session`, all of which are of profile `universal`.
 pub const SESSION: &str = "session";

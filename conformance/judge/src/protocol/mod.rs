@@ -70,7 +70,7 @@ fn unknown_op(name: &str) -> Error {
     Error::new(format!("unknown op `{name}`"))
 }
 
-/// Something that answers requests in this process: the reference, or a copy of it with a planted bug.
+/// Answers requests in this process: the reference, or a mutant of it.
 pub trait Implementation {
     /// Returns its description of itself.
     fn hello(&self) -> Hello;

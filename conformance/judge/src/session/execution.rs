@@ -22,7 +22,7 @@ pub(super) struct Decisions {
     pub(super) taken: Vec<CallPlace>,
     /// True if every pending call is decided on.
     pub(super) is_complete: bool,
-    /// True if one is on a call that does not wait: it was never said, a message went past it, or it was settled before.
+    /// True if one is on a call that does not wait: it was never sent, a message went past it, or it was settled before.
     pub(super) has_others: bool,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct MessageBlock<'m> {
     pub(super) index: usize,
     pub(super) message: &'m AgentMessage,
     pub(super) extras: &'m Extras,
-    /// The answers behind it, before anything else is said.
+    /// The answers behind it, before anything else is sent.
     pub(super) answers: Vec<usize>,
     /// The human messages behind the answers that carry nothing but images.
     pub(super) carriers: Vec<usize>,
@@ -36,7 +36,7 @@ pub(super) struct RequestLayout<'m> {
 const MOST_PAIRS: usize = 400_000;
 
 impl<'m> RequestLayout<'m> {
-    /// Lays a request beside what was said up to it.
+    /// Lays a request beside what was sent up to it.
     pub(super) fn of(request: &'m SentRequest, items: &[JudgedItem<'_>]) -> Self {
         let mut layout = Self {
             request,
@@ -183,7 +183,7 @@ fn is_user_text(text: &str, items: &[JudgedItem<'_>]) -> bool {
     !text.is_empty() && items.iter().filter_map(JudgedItem::user).any(|user| arrived(user, text))
 }
 
-/// From here on a message is an item as it was said.
+/// From here on a message is an item as it was sent.
 const SAME: u32 = 8;
 
 /// How much a message is like an item; 0 if it is not.

@@ -11,7 +11,7 @@ use threadspec::session::OpaqueBlock;
 pub(super) struct RunAccount {
     pub(super) requests: Vec<SentRequest>,
     pub(super) executed: Vec<Executed>,
-    /// `None` if nothing is said.
+    /// `None` if it is not given.
     pub(super) pending: Option<Vec<String>>,
     pub(super) refused: Option<String>,
     pub(super) failure: Option<String>,

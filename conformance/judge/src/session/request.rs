@@ -23,7 +23,7 @@ pub(super) struct JudgedScope {
 }
 
 impl Judging<'_> {
-    /// Judges what is missing in a request, and what nobody said.
+    /// Judges what is missing in a request, and what nobody sent.
     pub(super) fn judge_items(&mut self, place: RequestPlace, layout: &RequestLayout<'_>) {
         let is_missing = |index: &usize| layout.block_of[*index].is_none() && !self.thread.items[*index].may_be_missing;
         let missing: Vec<usize> = (0..layout.block_of.len()).filter(is_missing).collect();

@@ -92,7 +92,7 @@ impl JudgedScript {
         Ok(plan)
     }
 
-    /// Puts what was said to the requests of each run in the place of its turns.
+    /// Replaces the turns of each run by the answers to its requests.
     ///
     /// # Errors
     ///

@@ -97,7 +97,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Returns whether the calls that wait were said in a round that was cut off, of which the framework need not have saved anything.
+    /// Returns whether the calls that wait were sent in a round that was cut off, of which the framework need not have saved anything.
     fn may_be_unsaved(&self, pending: &[(usize, usize)]) -> bool {
         let is_cut = |&(index, _): &(usize, usize)| {
             self.thread.items[index].response().is_some_and(super::thread::ResponseFate::is_open_cut)
@@ -181,7 +181,7 @@ impl Judging<'_> {
         ))
     }
 
-    /// Returns whether a run is there to go on with the thread as it is: one that is resumed, or decides on a call that was said and that
+    /// Returns whether a run is there to go on with the thread as it is: one that is resumed, or decides on a call that was sent and that
     /// no earlier run has settled. What a refused run would have called, nobody can decide on.
     fn can_go_on(&self, run: usize) -> bool {
         match &self.session.runs[run].beginning {

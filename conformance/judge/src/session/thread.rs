@@ -25,10 +25,10 @@ pub(super) struct JudgedThread<'a> {
 /// A user message or a response.
 #[derive(Debug)]
 pub(super) struct JudgedItem<'a> {
-    /// The run in which it was said.
+    /// The run in which it was sent.
     pub(super) run: usize,
     pub(super) kind: ItemKind<'a>,
-    /// True if it may be missing from now on: because it may be, or since that was said.
+    /// True if it may be missing from now on: because it may be, or since it was sent.
     pub(super) may_be_missing: bool,
     /// The last run one of whose requests has it.
     pub(super) seen: Option<usize>,
@@ -50,7 +50,7 @@ pub(super) struct ResponseFate<'a> {
     pub(super) calls: Vec<CallFate<'a>>,
     /// True if its run ended with it, so that its calls were open then.
     pub(super) ends_run: bool,
-    /// The run that ended early, by a cut, a limit or a failure, while it was the last to be said or its calls ran.
+    /// The run that ended early, by a cut, a limit or a failure, while it was the last to be sent or its calls ran.
     pub(super) cut_in: Option<usize>,
 }
 
@@ -251,7 +251,7 @@ impl CallFate<'_> {
         }
     }
 
-    /// Why it was denied, if somebody said so.
+    /// Returns the reason of a denial, if one was given.
     pub(super) fn denial_reason(&self) -> Option<&str> {
         match self.approval()? {
             Approval::Approved { .. } => None,

@@ -44,7 +44,7 @@ pub struct ScriptedTurn {
     pub content: Part<String>,
     /// The calls.
     pub calls: Part<Parts<Call>>,
-    /// Over the wire: why the response ends, if that is said.
+    /// Over the wire: why the response ends, if that is given.
     pub stop: Part<String>,
     /// Over the wire: what the model says instead of an answer.
     pub refusal: Part<String>,

@@ -39,7 +39,7 @@ pub struct SessionWireReport {
     pub api: Part<String>,
     /// True if answers were to be streamed.
     pub stream: Part<bool>,
-    /// For each run what was said to each of its requests, in the place of the script's turns: an `error` to one that was refused.
+    /// For each run what was sent to each of its requests, instead of the script's turns: an `error` to one that was refused.
     pub said: Part<Parts<Parts<Value>>>,
     /// The faults of the requests as such.
     pub findings: Part<Parts<WireRemark>>,
@@ -103,7 +103,7 @@ pub struct Execution {
     pub name: Part<String>,
     /// The arguments with which it was called.
     pub args: Part<Value>,
-    /// True if it had returned when the run ended; it had, if nothing is said.
+    /// True if it had returned when the run ended, which is the default.
     pub returned: Part<bool>,
 }
 

@@ -131,7 +131,7 @@ mod tests {
     use serde_json::{Value, json};
     use threadspec::{Profile, escape_text};
 
-    /// Two iterations that fail verification, the first without a reason, and what is said of each.
+    /// Runs two iterations that fail verification, the first without a reason, with the feedback of each.
     fn run(mode: &str, feedback: [&str; 2]) -> (Value, Value) {
         let texts = ["a", "b", "c"];
         let model: Vec<Value> = texts.iter().map(|text| json!({"content": text})).collect();

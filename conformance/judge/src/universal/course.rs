@@ -20,13 +20,13 @@ pub(crate) enum CourseEnd {
 /// A call of a response, with what came of it.
 #[derive(Clone, Debug)]
 pub(crate) struct CallRecord<'a> {
-    /// As the model said it.
+    /// As the model sent it.
     pub(crate) call: &'a AgentCall,
     /// As the next request has it.
     pub(crate) sent: Option<&'a AgentCall>,
     /// The answers to it.
     pub(crate) answers: Vec<Placed<'a>>,
-    /// True if another call of the response is sent with the same id, so that their answers cannot be told apart.
+    /// True if another call of the response is sent with the same id, so that their answers cannot be distinguished.
     pub(crate) is_ambiguous: bool,
     /// True if the answer has the id that the model gave, although the call was sent with another.
     pub(crate) answered_by_old_id: bool,

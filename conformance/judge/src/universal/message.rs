@@ -1,4 +1,4 @@
-//! Messages as the judge reads them: as leniently as a provider would, but what is absent is told from what is empty.
+//! Reads messages as leniently as a provider would, but distinguishes absent from empty.
 
 use super::value::{equal, quote_text};
 use crate::shape::{self, ChatMessage, Part, Parts};

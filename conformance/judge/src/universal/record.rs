@@ -17,7 +17,7 @@ pub(crate) struct Record {
     pub(crate) requests: Vec<Vec<AgentMessage>>,
     /// The requests as objects after the run, if they can be seen.
     pub(crate) requests_at_end: Option<Vec<Vec<AgentMessage>>>,
-    /// True if the requests were all one list that grew on, so that they had to be told apart.
+    /// True if the requests were all one list that grew on, so that they had to be distinguished.
     pub(crate) looks_shared: bool,
     /// True if the reply was a `reject`.
     pub(crate) is_rejected: bool,

@@ -207,7 +207,7 @@ impl RunScript {
         }
     }
 
-    /// Puts what was said over the wire of this API in the place of the first turns.
+    /// Replaces the first turns by the answers over the wire of this API.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Runs over the wire: what the provider said in the place of the script, and what it found in the requests as such. Its findings and those
+//! Reads runs over the wire: the provider's answers instead of the script, and its findings in the requests as such. Its findings and those
 //! of the oracles name each fault once.
 
 use super::finding::{Finding, Findings};
@@ -55,7 +55,7 @@ pub(crate) struct ProviderView {
 }
 
 impl ProviderView {
-    /// Reads what a provider saw, and puts what it said into the script.
+    /// Reads what a provider saw, and puts its answers into the script.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl ProviderView {
         Ok(view)
     }
 
-    /// Reads what a provider saw of a client that is no agent, whatever it said.
+    /// Reads what a provider saw of a client that is no agent, whatever it answered.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl ProviderView {
         Ok(Self { is_through: is_through(through)?, ..view })
     }
 
-    /// Reads what a provider saw, but for what it said.
+    /// Reads what a provider saw, but for its answers.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ pub enum Outcome {
     Reply(Reply),
     /// The line of a reply that was not parsed, since its output is one of those that are accepted.
     Accepted(String),
-    /// It ended before its reply: how, and what it last said on stderr.
+    /// It ended before its reply: how, and the last words of its stderr.
     Crash(String),
     /// No reply in time.
     Timeout(String),

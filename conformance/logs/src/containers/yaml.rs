@@ -19,7 +19,7 @@ pub(in super::super) fn may_be(head: &[u8]) -> bool {
     [&b"#"[..], b"---", b"%YAML", b"- "].iter().any(|start| head.starts_with(start)) || name_length(head).is_some()
 }
 
-/// Returns whether it is a cassette, whatever its recorder wrote into it: one that cannot be read is told in one sentence.
+/// Returns whether it is a cassette, whatever its recorder wrote into it: one that cannot be read is reported in one sentence.
 pub(in super::super) fn is_cassette(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').take(20);
     lines.any(|line| {

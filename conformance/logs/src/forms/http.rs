@@ -91,7 +91,7 @@ pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(exchange((url, headers), &body, came, "request.content"))
 }
 
-/// A line of a transcript of `threadspec provider`; in one that is redacted nothing is said.
+/// Reads a line of a transcript of `threadspec provider`; a redacted one has no texts.
 pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["provider"].is_number() && record["threadspec"].is_string() {
         return Some(Vec::new());

@@ -15,7 +15,7 @@ use threadspec_logs::{Level, Report};
 use threadspec_report::Error;
 use threadspec_runner::Exit;
 
-/// A form in which findings are told.
+/// A form of the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_fn = unknown_form, parse_err_ty = Error)]
 pub enum FindingsForm {
@@ -81,7 +81,7 @@ impl CheckRecord {
         level == Level::Error || self.strict && level == Level::Warning
     }
 
-    /// The record in a form that is told as a whole; `None` for those that are told line by line.
+    /// Writes the record in a form that is written as a whole; `None` for those that are written line by line.
     pub fn whole(&self, form: FindingsForm) -> Option<String> {
         match form {
             FindingsForm::Text | FindingsForm::Github => None,

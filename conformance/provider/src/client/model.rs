@@ -45,7 +45,7 @@ enum NextAttempt {
     None,
     /// How long to wait is up to the client.
     Later,
-    /// How long to wait was said.
+    /// The time to wait was given.
     After(Duration),
 }
 

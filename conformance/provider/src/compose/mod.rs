@@ -14,8 +14,8 @@ use threadspec_judge::json::{list, text};
 use threadspec_judge::protocol::{RejectKind, Reply, Speaker};
 use threadspec_judge::universal::value;
 
-/// The reply of a testee whose model was the provider: what it said itself, with the requests as they went over the wire, and in `wire` what
-/// was really said and what was found.
+/// Composes the reply of a testee whose model was the provider: its own reply, with the requests as they went over the wire, and in `wire`
+/// the real answers and the findings.
 ///
 /// A refusal before the model was asked stays one. If the model was never asked and the testee says that it failed, it refused.
 pub fn compose(plan: &RunPlan, record: &WireRecord, reply: Reply) -> Reply {
@@ -165,7 +165,7 @@ pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     None
 }
 
-/// Why what the model says cannot be said with this API, or in answer to these requests.
+/// Returns why this API cannot express the model's answer, or not for these requests.
 pub fn unsayable(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     record.attempts.iter().find_map(|attempt| {
         let (request, said) = (attempt.request.as_ref()?, attempt.said.as_ref()?);

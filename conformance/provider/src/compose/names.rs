@@ -5,7 +5,7 @@ use threadspec::oracle::Api;
 use threadspec_apis::WireMessage;
 use threadspec_judge::universal::can_be_declared;
 
-/// A call that an agent was given or that the model said.
+/// A call that an agent was given or that the model sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KnownCall {
     pub(super) id: String,

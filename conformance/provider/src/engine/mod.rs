@@ -23,7 +23,7 @@ use threadspec_apis::{ApiError, IdSource};
 
 /// How many requests are kept that belong to no run.
 const MOST_STRAYS: usize = 1000;
-/// How many keys of runs that are over are known, so that late requests are told from those with a key that nobody gave out.
+/// How many keys of runs that are over are known, so that late requests differ from those with a key that nobody gave out.
 const MOST_ENDED: usize = 1 << 16;
 /// More than one agent has under way, for the last few that were ended.
 const MOST_ABANDONED: usize = 1 << 10;
@@ -161,7 +161,7 @@ impl Engine {
         self.open.get(&attempt).map(|(key, position)| (key.as_str(), *position))
     }
 
-    /// Forgets what the attempts of a run said that came before its last ones, so that its record stays small.
+    /// Forgets the answers to the early attempts of a run, so that its record stays small.
     pub(crate) fn forget_all_but(&mut self, key: &str, last: usize) {
         if let Some(run) = self.runs.get_mut(key) {
             run.forget_all_but(last);

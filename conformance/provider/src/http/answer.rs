@@ -16,7 +16,7 @@ pub(crate) struct Head {
     pub(crate) now: u64,
 }
 
-/// How long an answer is said to take, in milliseconds.
+/// The time that an answer claims to take, in milliseconds.
 const TAKEN: u64 = 12;
 
 impl Head {

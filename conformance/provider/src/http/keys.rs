@@ -1,4 +1,4 @@
-//! Keys: where a request carries one, and what may be said of it.
+//! Finds the key of a request, and the part of it that may be shown.
 
 use crate::received::Received;
 

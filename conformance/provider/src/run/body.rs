@@ -57,7 +57,7 @@ impl Body {
         body
     }
 
-    /// Puts what is kept in the place of what the body names.
+    /// Replaces the names in the body by the kept items.
     fn resolve(&mut self, api: Api, kept: &Kept, value: Value) {
         let resolved = if api == Api::OpenAiResponses { kept.resolve(&value) } else { Ok(None) };
         let whole = match resolved {

@@ -1,4 +1,4 @@
-//! Fairness: repeating what the provider said, or what the agent was given, breaks no rule about its form.
+//! Fairness: repeating what the provider sent, or what the agent was given, breaks no rule about its form.
 
 use crate::record::Said;
 use serde_json::Value;

@@ -125,7 +125,7 @@ fn block(thought: &SaidThought) -> Value {
     }
 }
 
-/// The words in which a problem is told.
+/// Returns the words for a problem.
 fn of_problem(api: Api, problem: &RequestProblem) -> ApiError {
     match problem {
         RequestProblem::Unreadable(why, status) => unreadable(api, why, *status),

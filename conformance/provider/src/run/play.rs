@@ -122,7 +122,7 @@ fn of_fault(head: &Head, request: &ApiRequest, fault: Option<&Fault>) -> ApiErro
     error
 }
 
-/// An answer that is being told.
+/// An answer in progress.
 struct Telling<'a> {
     head: &'a Head,
     request: &'a ApiRequest,

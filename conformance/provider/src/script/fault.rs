@@ -1,4 +1,4 @@
-//! Faults: how an attempt fails before a turn is said.
+//! Reads faults: how an attempt fails before a turn is played.
 
 use super::reader::{ObjectReading, StrictReading};
 use crate::Error;

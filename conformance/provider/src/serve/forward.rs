@@ -227,7 +227,7 @@ impl Body for OnePiece {
     }
 }
 
-/// Is told what passes.
+/// Receives the traffic.
 type Listener = Box<dyn FnMut(&[u8])>;
 
 /// The body of an upstream's answer, which passes through as it arrives.

@@ -1,4 +1,4 @@
-//! The thread of a server: it accepts connections, and ends when it is told to.
+//! Runs the thread of a server: it accepts connections, and ends on order.
 
 use super::content::BodyBudget;
 use super::link::{Link, Order, Phase};

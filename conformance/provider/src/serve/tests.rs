@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_millis(50);
 
 type Plan = Box<dyn FnMut(&Received) -> Reaction + Send>;
 
-/// Answers as it is told, and remembers.
+/// Answers as the test defines, and remembers.
 struct ToldTimes {
     plan: Plan,
     received: Vec<Received>,

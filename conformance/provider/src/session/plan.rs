@@ -49,7 +49,7 @@ pub struct SessionRunPlan {
 pub struct SessionTurnPlan {
     /// As the script has it.
     pub script: Value,
-    /// As it is said. The calls that hand over have no names yet.
+    /// The turn as it is played. The calls that hand over have no names yet.
     pub turn: WireTurn,
     /// The calls that hand over, by their positions, and to which agents.
     pub hand_overs: Vec<(usize, String)>,

@@ -54,7 +54,7 @@ impl Standalone {
         Self { engine, script, keys, talks: Talks::default(), recorded: None }
     }
 
-    /// Everything that was said to it, one entry for each conversation, in the order in which they began.
+    /// Returns all conversations, in the order in which they began.
     pub fn talks(&self) -> impl ExactSizeIterator<Item = &Talk> {
         self.talks.all()
     }
@@ -64,7 +64,7 @@ impl Standalone {
         self.talks.take_news()
     }
 
-    /// Keeps what is said as lines of a transcript, until they are taken; texts as their length and hash, if it is redacted.
+    /// Keeps the traffic as lines of a transcript, until they are taken; texts as their length and hash, if it is redacted.
     pub fn record(&mut self, redacted: bool) {
         self.recorded = Some(LineRecorder::new(redacted));
     }

@@ -1,4 +1,4 @@
-//! From one request of a conversation to the next: whether it goes on with what was sent and said.
+//! Judges whether a request of a conversation continues the one before it, with its answer.
 //!
 //! Nobody knows what a program that is alone was given, or what its tools give. So this judges only what its own requests and the
 //! answers to them show: AGENT-PREFIX, -RESPONSE, -IDS and -ANSWERED.

@@ -84,7 +84,7 @@ impl Talks {
         std::mem::take(&mut self.news)
     }
 
-    /// The conversation in which an id was said.
+    /// The conversation in which an id was sent.
     pub(crate) fn of_id(&self, id: &str) -> Option<usize> {
         self.following.of_id(id)
     }

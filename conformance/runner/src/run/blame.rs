@@ -216,7 +216,7 @@ mod tests {
     use threadspec_judge::verdict::Outcome;
     use threadspec_judge::verdict::Verdict;
 
-    /// The reference, which is late with one request of each process; how late is told.
+    /// The reference, late with one request of each process by a given time.
     struct Late {
         hello: Hello,
         /// The number of the request, and of how many processes.

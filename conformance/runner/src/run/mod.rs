@@ -45,9 +45,9 @@ pub struct Settings {
     pub keep_going: bool,
     /// The seed for the order of the cases and the ids of the requests; without it, cases go by operation, and ids count from 1.
     pub seed: Option<u64>,
-    /// How often the cases are put to the same process.
+    /// How often the cases run against the same process.
     pub rounds: u64,
-    /// How long they are put to it again and again.
+    /// How long they run against it again and again.
     pub soak: Option<Duration>,
     /// How long to wait between two requests to one process.
     pub pause: Option<Duration>,

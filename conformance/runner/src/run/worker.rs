@@ -112,7 +112,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.since = Instant::now();
     }
 
-    /// Counts requests that a twin of the testee got.
+    /// Counts requests that a copy of the testee got.
     pub(super) fn count(&mut self, requests: u64) {
         self.numbers.fetch_add(requests.cast_signed(), Ordering::Relaxed);
         self.served += requests;

@@ -248,7 +248,7 @@ impl Live {
         }
     }
 
-    /// Waits for the end of a process that has said that it ends now.
+    /// Waits for the end of a process that has announced its end.
     pub(super) fn until_it_ends(mut self, timeout: Duration) -> Result<(), Outcome> {
         let mut patience = Patience::of(timeout);
         let late = |by_the_clock: &str| {

@@ -1,4 +1,4 @@
-//! How long a testee may take, told by a clock that is still while the machine keeps it waiting: for a processor or a disk, or because
+//! How long a testee may take, measured by a clock that is still while the machine keeps it waiting: for a processor or a disk, or because
 //! this program itself has to wait for a processor. So nobody who is right is late on a busy machine, and a hang is still one.
 
 use std::time::Duration;

@@ -108,7 +108,7 @@ impl Process {
         self.sessions.clear();
     }
 
-    /// Starts the process again that ends now by itself, as it said, and sends it a request.
+    /// Starts the process again that ends now by itself, as it announced, and sends it a request.
     fn go_on(&mut self, request: &Request) -> Result<(), Outcome> {
         let ended = self.live.take().map(|live| live.until_it_ends(self.timeout * self.patience));
         ended.unwrap_or(Ok(()))?;

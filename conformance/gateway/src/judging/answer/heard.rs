@@ -8,7 +8,7 @@ use threadspec_apis::{AnswerReader, ApiError, ReadAnswer, read_answer};
 use threadspec_judge::universal::{halves, value};
 use threadspec_provider::client::ClientResponse;
 
-/// An answer as it was heard.
+/// An answer as it was received.
 #[derive(Debug)]
 pub(super) struct ClientHeard {
     pub(super) status: u16,

@@ -60,7 +60,7 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     }
 }
 
-/// An answer that was said to its end.
+/// An answer that was sent to its end.
 fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
     let Some(response) = &answer.exchange.response else {
         return answer.must(clause::GATE_SAID, "the model answered, and the client receives nothing", Some(said), "");
@@ -129,7 +129,7 @@ impl Answer<'_, '_> {
         self.add(clause, WireLevel::Should, what, said, near);
     }
 
-    /// Adds a finding, with what was said and what was read near a text.
+    /// Adds a finding, with what was sent and what was read near a text.
     fn add(&mut self, clause: &'static str, level: WireLevel, what: impl AsRef<str>, said: Option<&Said>, near: &str) {
         let before = said.map_or_else(|| self.refusal(), |said| serde_json::to_string(said).unwrap_or_default());
         let sides = shown::sides(Way::Answer, shown::near(&before, near), shown::near(&self.read, near), self.exchange);

@@ -100,7 +100,7 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     calls::judge(&mut pair, &ours, &theirs, &calls, &equal);
     let texts = texts::judge(&mut pair, &ours, &theirs, &results);
     order::judge(&mut pair, &ours, &theirs, &calls, &results, &texts, begun);
-    // What is in the place of an image that is lost is no other fault.
+    // What is instead of an image that is lost is no other fault.
     if has_images {
         let is_echo = |clause| [clause::GATE_RESULT, clause::GATE_TEXT, clause::GATE_INVENTED].contains(&clause);
         let mut position = 0;

@@ -36,7 +36,7 @@ impl KnownNames {
         }
     }
 
-    /// The name that the client knows for one that the provider said.
+    /// Returns the name that the client knows for one that the provider sent.
     pub(crate) fn back<'s>(&'s self, said: &'s str) -> &'s str {
         self.arrived_as.iter().find(|(_, arrived)| *arrived == said).map_or(said, |(sent, _)| sent)
     }

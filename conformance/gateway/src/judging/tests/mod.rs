@@ -1,4 +1,4 @@
-//! Runs through gateways whose faults are known: what they do to the JSON that goes through them is told to each test.
+//! Runs through gateways whose faults are known: each test defines how they change the JSON.
 // What a test writes with `json!` is given away, and tables of faults are rows of closures.
 #![allow(
     clippy::needless_pass_by_value,
@@ -35,7 +35,7 @@ const CHAT: Api = Api::OpenAiChat;
 const RESPONSES: Api = Api::OpenAiResponses;
 const ANTHROPIC: Api = Api::Anthropic;
 
-/// A client, a gateway that does as it is told, and the provider.
+/// A client, a gateway with a given behaviour, and the provider.
 struct Wire {
     client: Api,
     api: Api,
@@ -87,7 +87,7 @@ impl Wire {
         self
     }
 
-    /// An exchange in which this arrives, and the answer goes back as it is said in the API of the client.
+    /// An exchange in which this arrives, and the answer goes back as it is sent in the API of the client.
     fn pass(&mut self, sent: &Value, arrived: &Value) -> &mut Self {
         self.pass_with(sent, arrived, Some)
     }

@@ -63,7 +63,7 @@ fn key(message: &AgentMessage) -> (&str, &str) {
     (message.text(), message.calls.first().map_or("", AgentCall::id))
 }
 
-/// Returns whether an assistant message is one that the model said, as far as texts and calls go.
+/// Returns whether an assistant message is one that the model sent, as far as texts and calls go.
 fn is_said(script: &RunScript, turns: usize, message: &AgentMessage) -> bool {
     (0..turns).any(|turn| match script.turn(turn) {
         ModelTurn::Failure => script.remains(turn).is_some_and(|(content, calls)| {

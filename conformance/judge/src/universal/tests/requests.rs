@@ -58,7 +58,7 @@ fn requests_that_change_after_they_were_sent() {
     assert_eq!(changed(|at_end| at_end[1][2]["tool_calls"][0]["args"] = json!({})), [emptied]);
 }
 
-/// An adapter that describes the requests after the run cannot say what they were: they are told apart, and nobody is accused.
+/// An adapter that describes the requests after the run cannot say what they were: they are distinguished, and nobody is accused.
 #[test]
 fn requests_that_look_shared_are_noted() {
     let (input, mut output) = sound();

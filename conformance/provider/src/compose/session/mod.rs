@@ -14,8 +14,8 @@ use threadspec::surrogates::without_marks;
 use threadspec_apis::{ApiRequest, OpaquePart, WireMessage};
 use threadspec_judge::protocol::{Reply, Speaker};
 
-/// The reply of a testee whose model was the provider in all runs of a session: what it said itself, with the requests of each run as they
-/// went over the wire, and in `wire` what was really said and what was found.
+/// Composes the reply of a testee whose model was the provider in all runs of a session: its own reply, with the requests of each run as
+/// they went over the wire, and in `wire` the real answers and the findings.
 pub(super) fn compose(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, mut output: Value) -> Reply {
     let asks = SessionAsks::of(plan, session, record);
     let (mut reported, mut said) = (0, Vec::new());
@@ -65,7 +65,7 @@ struct SessionAsks(Vec<SessionAsk>);
 struct SessionAsk {
     run: usize,
     messages: Value,
-    /// The turn that was said; `None` of a summary.
+    /// The turn that was sent; `None` of a summary.
     said: Option<Value>,
 }
 
@@ -109,7 +109,7 @@ fn places<'a>(session: &'a SessionPlan, record: &'a WireRecord) -> impl Iterator
     })
 }
 
-/// The turn that was said to an ask: that of the script, or an error.
+/// The turn that was sent to an ask: that of the script, or an error.
 fn said_by(session: &SessionPlan, run: usize, turn: usize, last: &Attempt) -> Value {
     let script = session.runs.get(run).and_then(|run| run.turns.get(turn)).map(|turn| &turn.script);
     let is_said = last.status == Some(200) && last.said.is_some();

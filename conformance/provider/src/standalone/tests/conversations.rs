@@ -1,4 +1,4 @@
-//! Conversations: told apart, judged each, and forgotten in time.
+//! Conversations: distinguished, judged each, and forgotten in time.
 
 use super::{Desk, call_and_text, chat, request, result, turns, user};
 use crate::judging::WireLevel;

@@ -1,4 +1,4 @@
-//! Transcripts: what was said is judged again from them, and stays private where it shall.
+//! Transcripts: what was sent is judged again from them, and stays private where it shall.
 
 use super::{Desk, call_and_text, chat, user};
 use crate::standalone::{Talk, header, judge_again};

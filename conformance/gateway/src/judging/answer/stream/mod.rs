@@ -41,7 +41,7 @@ impl FormFaults {
     }
 }
 
-/// Judges the stream of an answer that was said to its end: its first fault of each level.
+/// Judges the stream of an answer that was sent to its end: its first fault of each level.
 pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, stream: &HeardStream) {
     let faults = faults(answer.api, stream, Excuses::of(said));
     for level in [WireLevel::Must, WireLevel::Should] {
