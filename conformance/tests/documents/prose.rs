@@ -115,7 +115,7 @@ fn lines_of_prose(page: &str) -> impl Iterator<Item = (usize, &str)> {
         let indent = line.len() - bare.len();
         in_list = if bare.is_empty() { in_list } else { is_item && indent < 4 || in_list && indent > 0 };
         let is_code = fence.is_some() || indent >= 4 && blank && !in_list;
-        blank = bare.is_empty() || is_code;
+        blank = bare.is_empty() || is_code || bare.starts_with('<');
         (!is_code).then_some((index + 1, line))
     })
 }
