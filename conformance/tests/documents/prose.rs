@@ -210,10 +210,11 @@ fn pages() -> Vec<String> {
     files.lines().filter(|path| !is_generated(path)).map(str::to_owned).collect()
 }
 
-/// Returns whether a tool writes a page. Its lines follow from data.
+/// Returns whether a tool writes a page: its lines follow from data. The pages on frameworks are about to move to a repository of their own.
 fn is_generated(path: &str) -> bool {
-    const PAGES: [&str; 3] = ["/MATRIX.md", "/SESSIONS.md", "/GATEWAYS.md"];
-    PAGES.iter().any(|page| path.ends_with(page)) || path.ends_with("SOURCE.md")
+    const PAGES: [&str; 4] = ["/MATRIX.md", "/SESSIONS.md", "/GATEWAYS.md", "/SOURCE.md"];
+    const MOVING: [&str; 2] = ["conformance/adapters/frameworks/", "conformance/adapters/wire/"];
+    PAGES.iter().any(|page| path.ends_with(page)) || MOVING.iter().any(|folder| path.starts_with(folder))
 }
 
 #[test]
