@@ -1,5 +1,6 @@
 //! Checks the lists: modules against the documents that name them, and clauses in code against the registry.
 
+mod links;
 mod prose;
 
 use serde_json::Value;

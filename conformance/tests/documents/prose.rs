@@ -102,7 +102,7 @@ fn has_word(sentence: &str, word: &str) -> bool {
 }
 
 /// Returns the lines outside of blocks of code and comments, with their numbers from 1.
-fn lines_of_prose(page: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn lines_of_prose(page: &str) -> impl Iterator<Item = (usize, &str)> {
     let (mut fence, mut in_list, mut blank) = (None, false, true);
     page.lines().enumerate().filter_map(move |(index, line)| {
         let bare = line.trim_start();
