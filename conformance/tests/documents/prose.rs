@@ -32,9 +32,6 @@ const AVOIDED: [(&str, &str); 16] = [
 /// Openings of a sentence that has no subject yet. A question may begin so, and a heading.
 const OPENINGS: [&str; 5] = ["What", "Whether", "Which", "Of", "The same"];
 
-/// Pages that may break a rule, each with the reason. A file that holds none of them any more is an error, too.
-const EXCEPTIONS: [(&str, Rule, &str); 0] = [];
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Sentence,
@@ -222,12 +219,7 @@ fn documents_are_plain_english() {
     let mut wrong = Vec::new();
     for path in pages() {
         let page = fs::read_to_string(root().join(&path)).expect("the page is readable");
-        for (line, rule, text) in faults(&page) {
-            let is_excused = EXCEPTIONS.iter().any(|(page, excused, _)| *page == path && *excused == rule);
-            if !is_excused {
-                wrong.push(format!("{path}:{line}: {rule:?}: {text}"));
-            }
-        }
+        wrong.extend(faults(&page).iter().map(|(line, rule, text)| format!("{path}:{line}: {rule:?}: {text}")));
     }
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
 }
@@ -313,13 +305,4 @@ fn each_rule_finds_its_fault() {
         split("It runs `a`. `b` follows, e.g. here. Is it? Yes."),
         ["It runs `a`.", "`b` follows, e.g. here.", "Is it?", "Yes."]
     );
-}
-
-/// An exception that is not needed is one that hides the next fault.
-#[test]
-fn each_exception_is_needed() {
-    for (path, rule, reason) in EXCEPTIONS {
-        let page = fs::read_to_string(root().join(path)).expect("the page is readable");
-        assert!(faults(&page).iter().any(|(_, found, _)| *found == rule), "{path}: {rule:?} is not needed: {reason}");
-    }
 }
