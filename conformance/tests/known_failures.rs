@@ -9,7 +9,7 @@ const FILE: &str = "known-failures.toml";
 /// Enough of the corpus for what is tested here, and none of its large cases.
 const SOME: &str = "--filter messages/event-types-standard/* --filter messages/tool-results/* --filter tools/s*";
 
-/// Verifies a planted bug with options that are written as on a command line.
+/// Verifies a mutant with options that are written as on a command line.
 fn verify(folder: &Path, bug: &str, options: &str) -> io::Result<(i32, String)> {
     let program = env!("CARGO_BIN_EXE_threadspec");
     let output = Command::new(program)
