@@ -89,7 +89,7 @@ fn whoever_names_an_api_as_the_form_is_told_its_option() -> io::Result<()> {
         let output = run(folder.path(), &["--format", api, "clean.jsonl"])?;
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert_eq!(said.matches(&format!("the API is named with `--api {api}` now")).count(), 1, "{said}");
+        assert_eq!(said.matches(&format!("name the API with `--api {api}`")).count(), 1, "{said}");
     }
     Ok(())
 }

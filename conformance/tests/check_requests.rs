@@ -247,7 +247,7 @@ fn a_lost_prompt_cache_is_shown_to_the_byte() -> io::Result<()> {
     assert_eq!(code, 0, "{said}");
     assert!(
         said.contains(
-            "warning request 2 (line 2, after request 1), message 1: the request goes on from an earlier one, but is no extension of it"
+            "warning request 2 (line 2, after request 1), message 1: the request goes on from an earlier one, but does not extend it"
         ),
         "{said}"
     );

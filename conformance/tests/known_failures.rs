@@ -61,7 +61,7 @@ fn what_is_documented_as_a_choice_is_marked_and_still_shown() -> io::Result<()> 
     let all = format!("{SOME} --known-failures {FILE} --report html=run.html --report json=run.json");
     assert_ends(&verify(at, bug, &all)?, 0, "known failures (documented as a choice)");
     let (html, run) = (fs::read_to_string(at.join("run.html"))?, fs::read_to_string(at.join("run.json"))?);
-    for part in ["look first at", "(documented as a choice)", "<span class=\"level\">documented as a choice</span>"] {
+    for part in ["Look first at", "(documented as a choice)", "<span class=\"level\">documented as a choice</span>"] {
         assert!(html.contains(part), "{part}");
     }
     assert!(html.contains("documented as a choice (https://example.org/loop#results): old"), "no page is named");

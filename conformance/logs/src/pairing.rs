@@ -55,7 +55,7 @@ impl Pairing {
             EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. } => {}
             EventKind::Message { .. } | EventKind::Error { .. } | EventKind::HumanInputReceived { .. } => {
                 if !self.open.is_empty() {
-                    self.close(&format!("{} differs", place()), &mut warn);
+                    self.close(&place().to_string(), &mut warn);
                 }
                 self.is_blind = false;
             }
@@ -140,16 +140,13 @@ mod tests {
     fn every_fault_is_named() {
         for (log, expected) in [
             ("a", &["0: the call \"a\" has no result before the log ends"][..]),
-            ("a .", &["0: the call \"a\" has no result before 1 says something else"]),
+            ("a .", &["0: the call \"a\" has no result before 1"]),
             ("a b b= | c c=", &["0: the call \"a\" has no result before the next iteration"]),
             ("a=", &["0: a result for \"a\", but no open call has this id"]),
             ("a a= a=", &["2: \"a\" was answered already"]),
             (
                 "a . a=",
-                &[
-                    "0: the call \"a\" has no result before 1 says something else",
-                    "2: a result for \"a\", but no open call has this id",
-                ],
+                &["0: the call \"a\" has no result before 1", "2: a result for \"a\", but no open call has this id"],
             ),
             ("? a= . a=", &["3: a result for \"a\", but no open call has this id"]),
         ] {

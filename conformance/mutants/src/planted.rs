@@ -209,7 +209,7 @@ impl Planted {
         matches!(self.kind, Kind::GatewayBug(_) | Kind::GatewayReading(_))
     }
 
-    /// The same with what is behind its name: a size (`:100`, or `:content:100` for the texts in members of that name), or the moment of a
+    /// The same with what stands behind its name: a size (`:100`, or `:content:100` for the texts in members of that name), or the moment of a
     /// misbehaviour. `name` is the whole name.
     pub(crate) fn with(self, name: &'static str) -> Option<Self> {
         let parameters = name.strip_prefix(self.name)?;

@@ -28,7 +28,7 @@ pub(crate) struct SurveyRun {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Run only cases whose id matches; `*` matches anything, `/` included (repeatable)
+    /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// Minutes less: put each bug to the cases of its clauses alone, until they catch it, and try only some of the bugs of size and of two

@@ -419,6 +419,6 @@ mod tests {
             "one line, nothing to run"
         );
         let text = format!(r#"{{"op":"loop","about":"x","cases":[{GOOD}]}}"#);
-        assert!(problems_of("escape/a.json", &text)[0].contains("stands in"));
+        assert!(problems_of("escape/a.json", &text)[0].contains("but it is in"));
     }
 }

@@ -179,7 +179,7 @@ pub(super) const BUGS: &[Planted] = &[
         };
     }),
     hardened("text-recorded-twice-at-the-limit", &[clause::LOOP_TEXT], |twin| twin.final_text = |_, _| true),
-    // In hardened the text is before the calls already (LOOP-TEXT).
+    // In hardened the text stands before the calls already (LOOP-TEXT).
     literal("no-text-at-the-limit", &[clause::LOOP_LIMIT], |twin| {
         twin.final_text = |_, last| last.tool_calls.is_empty()
     }),

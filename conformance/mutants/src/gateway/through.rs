@@ -1,4 +1,4 @@
-//! The gateway in front of another exchange, in one process: no socket, and no time but that of what is behind.
+//! The gateway in front of another exchange, in one process: no socket, and no time but that of what stands behind.
 
 use super::{AnswerHead, GatewayAsk, Outgoing, TestGateway};
 use std::time::Duration;

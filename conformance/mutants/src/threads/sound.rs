@@ -9,7 +9,7 @@ use threadspec_judge::universal::{halves, value};
 
 /// What a cut call is told.
 pub(crate) const INTERRUPTED: &str = "Interrupted: the call did not return.";
-/// What is before the text of a summary.
+/// What stands before the text of a summary.
 pub(crate) const SUMMARY: &str = "Summary of what was said before: ";
 
 /// Answers each cut call.

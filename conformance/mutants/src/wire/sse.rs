@@ -16,7 +16,7 @@ pub(crate) fn lines(pieces: &[Vec<u8>]) -> Vec<SseLine> {
 pub(crate) fn events_of(text: &str) -> Vec<SseLine> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let (mut events, mut event, mut data) = (Vec::new(), SseLine::default(), Vec::new());
-    // What is behind the last line end is no line yet.
+    // What stands behind the last line end is no line yet.
     for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
         if line.is_empty() {
             if !data.is_empty() {

@@ -93,7 +93,7 @@ fn bucket(key: &str, members: usize) -> u32 {
     (hash ^ (hash >> 16)) & (size - 1)
 }
 
-/// The value of a key that `^(0|[1-9]\d*)$` matches, where `\d` is a digit of any script and `$` is before a last line feed, too.
+/// The value of a key that `^(0|[1-9]\d*)$` matches, where `\d` is a digit of any script and `$` stands before a last line feed, too.
 fn index_by_pattern(key: &str) -> Option<u64> {
     let digit = |c: char| match c {
         '0'..='9' => c.to_digit(10),

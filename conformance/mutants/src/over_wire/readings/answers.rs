@@ -19,7 +19,7 @@ fn only(agent: &mut WireAgent, types: &'static [&'static str]) {
 /// Reads a stream line by line, and the data of each by itself.
 fn data_lines(pieces: &[Vec<u8>]) -> Vec<SseLine> {
     let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
-    // What is behind the last line end is no line yet.
+    // What stands behind the last line end is no line yet.
     let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     let data = lines.filter_map(|line| line.trim_end().strip_prefix("data:"));
     data.map(|data| SseLine { name: String::new(), data: data.trim_start().to_owned() }).collect()

@@ -131,7 +131,7 @@ fn a_script_is_read_strictly() {
         ("{", "not JSON"),
         ("[]", "[] is not an object"),
         ("{}", "`model` or `rules` is missing"),
-        (r#"{"model": [], "otherwise": {}}"#, "instead of it"),
+        (r#"{"model": [], "otherwise": {}}"#, "replace it"),
         (r#"{"model": [], "modell": 1}"#, "`modell` is no member that is known here"),
         (r#"{"model": [{"contents": "x"}]}"#, "model[0]: `contents`"),
         (r#"{"rules": [{"when": {"last": "human"}, "turn": {}}]}"#, "rules[0].when.last: `human` is none of"),
