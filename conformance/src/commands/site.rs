@@ -43,15 +43,17 @@ pub(crate) struct SiteCommand {
 /// The file that lists the files of a site, so that a later one replaces these and no others.
 const LIST: &str = ".threadspec-site";
 /// The documents that lead to all others.
-const ROOTS: [&str; 8] = [
+const ROOTS: [&str; 10] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    "conformance/adapters/frameworks/README.md",
     "packaging/npm/README.md",
     "packaging/python/README.md",
     PROTOCOL,
     ERRATA,
+    "conformance/adapters/frameworks/MATRIX.md",
+    "conformance/adapters/frameworks/SESSIONS.md",
+    "conformance/adapters/gateways/GATEWAYS.md",
 ];
 const ERRATA: &str = "golden/errata.md";
 const PROTOCOL: &str = "conformance/PROTOCOL.md";
