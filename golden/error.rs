@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-/// What is wrong with a template, with the data of covering arrays, or with the rules of model APIs.
+/// A fault of a template, of the data of covering arrays, or of the rules of model APIs.
 ///
 /// Its `Display` form is one line that names the member, type or array at fault; the name of the file is the caller's to add.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program, and the expansion of what stands there in
+//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program, and the expansion of what is there in
 //! short.
 //!
 //! The files are the corpus for every language; `golden/README.md` describes them. This crate only carries them to Rust, so that a program

@@ -1,4 +1,4 @@
-//! What only a log shows to be wrong: `log-rules.json`, read once into types.
+//! Reads `log-rules.json`, the rules that only a log can break, once into types.
 
 use crate::Error;
 use serde::Deserialize;
@@ -15,9 +15,9 @@ pub struct LogRuleEntry {
     pub id: String,
     /// `error`, `warning` or `note`.
     pub level: String,
-    /// What must hold.
+    /// The requirement.
     pub text: String,
-    /// What to do where it does not.
+    /// The advice where it is broken.
     pub advice: String,
     /// Why it matters, or where it was seen.
     pub evidence: String,

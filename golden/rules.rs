@@ -15,20 +15,20 @@ pub const PROVIDER_RULES: &str = "provider-rules.json";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleEntry {
-    /// A name that never changes. Only a rule that two APIs have stands there twice.
+    /// A name that never changes. Only a rule that two APIs have is there twice.
     pub id: String,
     /// Whose rule it is: `openai-chat`, `openai-responses`, `anthropic`, or one of the forms that are only judged, `gemini` and
     /// `bedrock-converse`.
     pub api: String,
-    /// The same rule has the same family in every API, so that what crosses from one to another is known again.
+    /// The family of the rule, which is the same in every API, so that a rule is known again in another API.
     pub family: String,
-    /// What must hold.
+    /// The requirement.
     pub text: String,
     /// How it is known, in words: `D`, `R2`, `R1`.
     pub sure: String,
     /// Where.
     pub seen: Vec<String>,
-    /// What the API itself answered, when somebody with a key asked it.
+    /// The answer of the API itself to somebody with a key.
     pub probed: Option<ProbedAnswer>,
     /// The day, month or year that it began to hold.
     pub since: Option<String>,
@@ -37,9 +37,9 @@ pub struct RuleEntry {
     /// Where it holds, if not everywhere: at least one of these must be met.
     #[serde(default)]
     pub applies: Vec<RuleCondition>,
-    /// What the API answers.
+    /// The API's answer.
     pub answer: RefusalWords,
-    /// What it answers to other forms of the fault.
+    /// Its answers to other forms of the fault.
     #[serde(default)]
     pub variants: BTreeMap<String, RefusalWords>,
     /// Words that were seen, too.
@@ -47,7 +47,7 @@ pub struct RuleEntry {
     pub others: Vec<OtherWords>,
     /// The headers of both requests, if the rule is about headers.
     pub headers: Option<HeaderPair>,
-    /// What the server stored before, by its name.
+    /// The items that the server stored before, by name.
     pub stored: Option<Map<String, Value>>,
     /// The thinking blocks of each answer before.
     pub thinking: Option<Vec<Vec<Value>>>,
@@ -62,7 +62,7 @@ pub struct RuleEntry {
     valid_json: Option<String>,
 }
 
-/// What an API answered to the broken request of a rule, while it accepted the repaired one.
+/// An API's answer to the broken request of a rule, while it accepted the repaired one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbedAnswer {
@@ -79,7 +79,7 @@ pub struct ProbedAnswer {
 }
 
 impl ProbedAnswer {
-    /// Whether the API refused.
+    /// Returns whether the API refused.
     pub fn is_refusal(&self) -> bool {
         self.status >= 400
     }
@@ -111,7 +111,7 @@ pub struct RuleCondition {
 pub struct RefusalWords {
     /// When it was first seen.
     pub since: Option<String>,
-    /// Where it is said, if not wherever the rule holds.
+    /// The conditions on which the rule holds; empty if it always does.
     #[serde(default)]
     pub applies: Vec<RuleCondition>,
     /// The HTTP status.
@@ -149,9 +149,9 @@ pub struct OtherWords {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeaderPair {
-    /// Of the broken request.
+    /// The headers of the broken request.
     pub broken: BTreeMap<String, String>,
-    /// Of the valid request.
+    /// The headers of the valid request.
     pub valid: BTreeMap<String, String>,
 }
 
@@ -163,7 +163,7 @@ fn invalid_request() -> String {
     "invalid_request_error".to_owned()
 }
 
-/// A request that is too long to be written out: the text `in`, with `times` copies of `repeat` in the place of U+0000.
+/// A request that is too long to be written out: the text `in`, with `times` copies of `repeat` instead of U+0000.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Long {
@@ -173,8 +173,8 @@ struct Long {
 }
 
 impl RuleEntry {
-    /// Whether the evidence is enough to refuse a request: the provider documents the rule, two or more reports show it, or the API was asked
-    /// and refused.
+    /// Returns whether the evidence is enough to refuse a request: the provider documents the rule, two or more reports show it, or the API
+    /// was asked and refused.
     pub fn is_sure(&self) -> bool {
         let was_refused = self.probed.as_ref().is_some_and(ProbedAnswer::is_refusal);
         was_refused || self.sure.split(' ').any(|sure| matches!(sure, "D" | "R2"))
@@ -219,7 +219,7 @@ impl RuleEntry {
         body(self.valid.as_deref(), self.valid_json.as_deref())
     }
 
-    /// Both bodies as they stand in the file, where long texts are in short: the broken one, the valid one.
+    /// Both bodies as they are in the file, where long texts are in short: the broken one, the valid one.
     pub fn outlines(&self) -> (&str, &str) {
         (
             outline(self.broken.as_deref(), self.broken_json.as_deref()),

@@ -119,7 +119,7 @@ impl Expansion {
 
     fn object(&mut self, members: &Map<String, Value>) -> Result<(), String> {
         if members.contains_key("repeat") {
-            return Err("`repeat` stands in an array or in `concat`".to_owned());
+            return Err("`repeat` belongs in an array or in `concat`".to_owned());
         }
         match members.iter().next() {
             Some((name, Value::String(number))) if members.len() == 1 && name == "number" => {
@@ -156,7 +156,7 @@ impl Expansion {
         Ok(text)
     }
 
-    /// The string, if a template stands for one.
+    /// The string, if a template represents one.
     fn string<'t>(&mut self, template: &'t Value) -> Result<Option<Cow<'t, str>>, String> {
         match template {
             Value::String(text) => self.text(text).map(Some),
@@ -259,7 +259,7 @@ impl Expansion {
         self.spend(text.len() - before)
     }
 
-    /// Adds what `{n}`, `{n+1}` or `{10n+3}` stands for. Returns how long the placeholder is.
+    /// Adds what `{n}`, `{n+1}` or `{10n+3}` represents. Returns how long the placeholder is.
     fn placeholder_onto(&self, text: &mut String, rest: &str) -> Option<usize> {
         let (inside, _) = rest[1..].split_once('}')?;
         let at = inside.find(|c: char| !c.is_ascii_digit())?;

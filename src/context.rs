@@ -49,7 +49,7 @@ impl FromStr for ContextMode {
 /// How to build the messages of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextOptions<'a> {
-    /// What decides where the sources are silent.
+    /// Decides where the sources are silent.
     pub profile: Profile,
     /// How history is presented.
     pub mode: ContextMode,
@@ -92,7 +92,7 @@ fn system_message(events: &[Event], instructions: &str) -> Option<Message> {
     (!parts.is_empty()).then(|| Message::system(parts.join("\n\n")))
 }
 
-/// What stands before the sections of the summaries (CTX-SUMMARIES).
+/// The heading of the summaries (CTX-SUMMARIES).
 pub(crate) const SUMMARIES: &str = "## Previous Iteration Summaries\n\n";
 
 /// CTX-SUMMARIES: the part of a summary event.
@@ -149,7 +149,7 @@ pub(crate) fn result_content(result: Option<&Value>) -> String {
     }
 }
 
-/// What providers accept (PROVIDER-1): calls in one message, and their results directly behind it.
+/// Builds the messages that providers accept (PROVIDER-1): calls in one message, and their results directly behind it.
 fn paired_messages(events: &[Event]) -> Vec<Message> {
     let results = results_of_calls(events);
     let mut messages = Vec::new();
@@ -180,7 +180,7 @@ fn paired_messages(events: &[Event]) -> Vec<Message> {
     messages
 }
 
-/// MSG-PAIRED: for each call that is answered, where its result stands. A result answers the nearest preceding call with its
+/// MSG-PAIRED: for each call that is answered, where its result is. A result answers the nearest preceding call with its
 /// id, and only the first result of a call does.
 fn results_of_calls(events: &[Event]) -> HashMap<usize, usize> {
     let mut results = HashMap::new();

@@ -24,7 +24,7 @@ pub(crate) fn json_stringify_object(members: &Map<String, Value>) -> String {
     out
 }
 
-/// What JSON text is written to.
+/// A target for JSON text.
 pub(crate) trait JsonSink {
     /// Appends punctuation, literals and numbers.
     fn push_plain(&mut self, text: &str);

@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-/// What went wrong with an input, and where; or how a model or a store failed.
+/// A fault of an input, with its place, or a failure of a model or a store.
 ///
 /// One type for the whole crate: ask it with [`is_invalid_event`](Error::is_invalid_event) and its siblings instead of
 /// matching on text. Its `Display` form is one line that names the position, the field and the reason.
@@ -96,38 +96,38 @@ impl Error {
         self
     }
 
-    /// Whether an element of the list of events is at fault (reject kind `invalid-event`).
+    /// Returns whether an element of the list of events is at fault (reject kind `invalid-event`).
     pub fn is_invalid_event(&self) -> bool {
         self.0.kind == ErrorKind::Event
     }
 
-    /// Whether the input as a whole is at fault: not JSON, or not a list of events (reject kind `invalid-input`).
+    /// Returns whether the input as a whole is at fault: not JSON, or not a list of events (reject kind `invalid-input`).
     pub fn is_invalid_input(&self) -> bool {
         self.0.kind == ErrorKind::Input
     }
 
-    /// Whether a document is not well-formed XML 1.0.
+    /// Returns whether a document is not well-formed XML 1.0.
     pub fn is_not_well_formed(&self) -> bool {
         self.0.kind == ErrorKind::NotWellFormed
     }
 
-    /// Whether a document is well-formed XML, but not a `<thread>` of `<event>`s.
+    /// Returns whether a document is well-formed XML, but not a `<thread>` of `<event>`s.
     pub fn is_not_a_thread(&self) -> bool {
         self.0.kind == ErrorKind::NotAThread
     }
 
-    /// Whether a document uses a part of XML that no thread document has and the reader does not judge: a document type,
-    /// an XML declaration or namespaces.
+    /// Returns whether a document uses a part of XML that no thread document has and the reader does not judge: a document type, an XML
+    /// declaration or namespaces.
     pub fn is_unsupported_xml(&self) -> bool {
         self.0.kind == ErrorKind::UnsupportedXml
     }
 
-    /// Whether a model failed.
+    /// Returns whether a model failed.
     pub fn is_model_failure(&self) -> bool {
         self.0.kind == ErrorKind::Model
     }
 
-    /// Whether a store failed, or holds what no session wrote.
+    /// Returns whether a store failed, or holds what no session wrote.
     pub fn is_store_failure(&self) -> bool {
         self.0.kind == ErrorKind::Store
     }

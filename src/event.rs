@@ -25,11 +25,11 @@ use std::str::FromStr;
 pub struct Event {
     /// The outer iteration that the event belongs to: 0 to 2^53 - 1; the prompt is 0.
     pub iteration: u64,
-    /// What happened.
+    /// The content of the event.
     pub kind: EventKind,
 }
 
-/// What an [`Event`] says.
+/// The content of an [`Event`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// `message`: a turn of the conversation.
@@ -43,7 +43,7 @@ pub enum EventKind {
     ToolCall {
         /// The tool.
         tool_name: String,
-        /// What the result refers to.
+        /// The id of the call that the result answers.
         tool_call_id: String,
         /// The arguments, in the order in which they were given.
         args: Map<String, Value>,
@@ -59,7 +59,7 @@ pub enum EventKind {
     Error {
         /// The error text.
         error: String,
-        /// Whether the loop went on.
+        /// True if the loop went on.
         recoverable: bool,
     },
     /// `human_input_requested`: the agent asks a person.
@@ -76,14 +76,14 @@ pub enum EventKind {
     Completion {
         /// The final text.
         result: String,
-        /// Whether a verifier confirmed it; absent in some logs.
+        /// True if a verifier confirmed it; absent in some logs.
         verified: Option<bool>,
     },
     /// `summary`: older iterations in short.
     Summary {
         /// The text.
         summary: String,
-        /// The iterations that it stands for.
+        /// The iterations that it represents.
         summarized_iterations: Vec<u64>,
     },
 }
@@ -295,7 +295,7 @@ impl FromStr for EventType {
 }
 
 impl EventKind {
-    /// Which of the ten types it is.
+    /// Returns its type, one of ten.
     pub fn event_type(&self) -> EventType {
         match self {
             Self::Message { role: Role::User, .. } => EventType::User,

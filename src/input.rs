@@ -111,7 +111,7 @@ impl<R: io::BufRead> Iterator for EventReader<R> {
     }
 }
 
-/// Reads one event: a JSON object, as it stands in a log.
+/// Reads one event: a JSON object, as it is in a log.
 ///
 /// # Errors
 /// As [`read_events`], without index and line.
@@ -130,7 +130,7 @@ pub fn read_event(json: &str) -> Result<Event, Error> {
 }
 
 /// Reads any JSON text as data: lone surrogates are marked ([`surrogates`](crate::surrogates)), and of members with one name the
-/// last counts, in the place of the first.
+/// last counts, instead of the first.
 ///
 /// # Errors
 /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not JSON, is nested deeper than 128
@@ -139,7 +139,7 @@ pub fn read_json(json: &str) -> Result<Value, Error> {
     serde_json::from_str(&mark_surrogates(json)).map_err(|error| Error::input(reason(&error)))
 }
 
-/// One element of a log that is JSON, and where it stood.
+/// One element of a log that is JSON, and where it was.
 pub(crate) struct JsonElement {
     pub(crate) index: usize,
     pub(crate) line: usize,
@@ -212,7 +212,7 @@ fn syntax_error(error: &serde_json::Error, json: &str) -> Error {
     if json.trim().is_empty() {
         return Error::input("the input is empty; a thread without events is `[]`");
     }
-    // A mark is shorter than the escape that it stands for.
+    // A mark is shorter than the escape that it represents.
     let again = serde_json::from_str::<&RawValue>(&repair_surrogates(json)).err();
     let at = again.as_ref().unwrap_or(error);
     Error::input(reason(error)).at_line(at.line()).at_column(at.column())

@@ -25,19 +25,19 @@ pub enum Message {
         /// The text.
         content: String,
     },
-    /// What the user, or the framework in the user's place, says.
+    /// A message of the user, or of the framework in the user's place.
     Human {
         /// The text.
         content: String,
     },
-    /// What the model said.
+    /// A message of the model.
     Ai {
         /// The text, empty where it only called tools.
         content: String,
         /// The tools that it asked for.
         tool_calls: Vec<ToolCall>,
     },
-    /// What a tool returned.
+    /// A result of a tool.
     Tool {
         /// The call that it answers.
         tool_call_id: String,
@@ -49,7 +49,7 @@ pub enum Message {
 /// A model's request for a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCall {
-    /// What the tool message refers to.
+    /// The id that the tool message answers.
     pub id: String,
     /// The tool.
     pub name: String,

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which of the two conformance profiles decides where the sources are silent or disagree.
+/// One of the two conformance profiles, which decides where the sources are silent or disagree.
 ///
 /// | | `Literal` | `Hardened` |
 /// |---|---|---|
 /// | CR in text; TAB, LF, CR in attributes (ESC-CR, ATT-WHITESPACE) | raw | `&#13;`; `&#9;` `&#10;` `&#13;` |
 /// | tool results that are not strings, in XML (EVT-RESULT-VALUE) | `String(result)` | `JSON.stringify(result)` |
 /// | adjacent tool calls of one iteration (MSG-GROUP) | one AI message each | one AI message |
-/// | results that stand elsewhere, or nowhere (MSG-PAIRED, MSG-MISSING, MSG-ORPHAN) | as they stand | paired with their calls |
-/// | calls that a limit cuts off; ids that a response repeats (TOOLS-CUT, TOOLS-DISTINCT) | as they stand | answered; renamed |
+/// | results that are elsewhere, or nowhere (MSG-PAIRED, MSG-MISSING, MSG-ORPHAN) | as they are | paired with their calls |
+/// | calls that a limit cuts off; ids that a response repeats (TOOLS-CUT, TOOLS-DISTINCT) | as they are | answered; renamed |
 /// | text next to tool calls (LOOP-TEXT) | not an event | an assistant message event |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,7 +1,7 @@
 //! Lone surrogates: halves of characters, which JavaScript's `substring` makes and JSON carries as `"\ud83d"`.
 //!
 //! No Rust string holds one. Text is read without them, each as U+FFFD ([`repair_surrogates`]). Structured data (arguments,
-//! results) must keep them, or two keys could become one: there a *mark* stands for each, the character of the last private
+//! results) must keep them, or two keys could become one: there a *mark* represents each, the character of the last private
 //! plane with the same low bits (U+10D83D for `\ud83d`). A character that looks like a mark is set apart: it becomes two,
 //! U+10FFFE and the character 0x800 below it, and U+10FFFE two of itself. [`mark_surrogates`] makes marks from escapes,
 //! [`unmark_surrogates`] the reverse, and [`without_marks`] gives the text as people see it. Data without characters of that
@@ -41,7 +41,7 @@ pub fn repair_surrogates(json: &str) -> Cow<'_, str> {
     replace_surrogates(json, "\\ufffd")
 }
 
-/// Replaces every escape of a lone surrogate in JSON text by a text that can stand inside a JSON string.
+/// Replaces every escape of a lone surrogate in JSON text by a text that can be inside a JSON string.
 pub fn replace_surrogates<'a>(json: &'a str, replacement: &str) -> Cow<'a, str> {
     let halves = lone_surrogates(json).count();
     if halves == 0 {
@@ -60,16 +60,16 @@ pub fn replace_surrogates<'a>(json: &'a str, replacement: &str) -> Cow<'a, str> 
 
 /// The code units that are halves of characters.
 const SURROGATES: Range<u32> = 0xd800..0xe000;
-/// What a mark is above the code unit that it stands for.
+/// The distance of a mark from the code unit that it represents.
 const PLANE: u32 = 0x10_0000;
-/// Stands before a character that looked like a mark.
+/// Comes before a character that looked like a mark.
 const APART: char = '\u{10fffe}';
 /// How far such a character is moved down.
 const MOVED: u32 = 0x800;
 /// The first byte of each character of the last plane, to which marks and what looks like them belong.
 const LAST_PLANE: u8 = 0xf4;
 
-/// Whether a character of marked data is a mark.
+/// Returns whether a character of marked data is a mark.
 pub fn is_mark(character: char) -> bool {
     u32::from(character).checked_sub(PLANE).is_some_and(|unit| SURROGATES.contains(&unit))
 }
@@ -109,7 +109,7 @@ pub fn mark_surrogates(json: &str) -> Cow<'_, str> {
     if copied == 0 { Cow::Borrowed(json) } else { Cow::Owned(marked + &json[copied..]) }
 }
 
-/// Replaces every mark in JSON text by the escape that it stands for: the reverse of [`mark_surrogates`].
+/// Replaces every mark in JSON text by the escape that it represents: the reverse of [`mark_surrogates`].
 pub fn unmark_surrogates(json: &str) -> Cow<'_, str> {
     replace_marks(json, |mark| format!("\\u{:04x}", u32::from(mark) - PLANE))
 }
@@ -134,12 +134,12 @@ pub fn marked(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether a string of marked data holds a lone surrogate.
+/// Returns whether a string of marked data holds a lone surrogate.
 pub fn has_marks(text: &str) -> bool {
     may_be_marked(text) && text.contains(is_mark)
 }
 
-/// Whether a string of marked data may hold a mark, or what was set apart.
+/// Returns whether a string of marked data may hold a mark, or what was set apart.
 pub(crate) fn may_be_marked(text: &str) -> bool {
     /// In shorter texts, as nearly all names are, it costs more to begin.
     const SHORT: usize = 16;
@@ -150,7 +150,7 @@ pub(crate) fn may_be_marked(text: &str) -> bool {
     }
 }
 
-/// Whether JSON text may hold the escape of half a character. Most texts do not, and are not looked at more closely.
+/// Returns whether JSON text may hold the escape of half a character. Most texts do not, and are not looked at more closely.
 fn may_escape_half(json: &str) -> bool {
     let json = json.as_bytes();
     memmem::find_iter(json, b"\\u").any(|at| matches!(json.get(at + 2), Some(b'd' | b'D')))
@@ -220,7 +220,7 @@ fn specials(json: &str) -> impl Iterator<Item = Special> {
     })
 }
 
-/// The UTF-16 code unit that the escape `\uXXXX` at a byte position stands for.
+/// The UTF-16 code unit that the escape `\uXXXX` at a byte position represents.
 fn unit(json: &str, at: usize) -> Option<u32> {
     let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -62,7 +62,7 @@ fn of_the_corpus() {
     for op in [Op::Messages, Op::Tools, Op::Loop] {
         for input in golden_inputs(op) {
             for list in lists(op, input) {
-                // A run may begin with a list that is broken already, which no writer can mend.
+                // A run may begin with a list that is broken already, which no writer can fix.
                 if threadspec::oracle::provider_valid(&list).is_ok() {
                     accepted(&list);
                     seen += 1;

@@ -1,5 +1,5 @@
-//! What model APIs accept: each rule has a request that breaks it and one that does not; a writer with one planted fault breaks
-//! it, and our writers break none.
+//! Checks the rules of model APIs: each has a request that breaks it and one that does not. A writer with one fault breaks a rule, and our
+//! writers break none.
 
 use serde_json::{Map, Value, json};
 use threadspec::oracle::{

@@ -1,8 +1,8 @@
-//! How fast the reference is, as ratios to its peers. `benches/README.md` says how it is measured.
+//! Measures the speed of the reference, as ratios to its peers. `benches/README.md` explains the method.
 //!
 //! - `threadspec-benches` measures and prints;
-//! - `threadspec-benches record` also writes the ratios and their table in the README;
-//! - `threadspec-benches growth` writes how cost grows, and (feature `picture`) the picture;
+//! - `threadspec-benches record` also writes `ratios.json`;
+//! - `threadspec-benches growth` prints how cost grows, and (feature `picture`) draws the picture;
 //! - `threadspec-benches check` measures in a few rounds and fails on a ratio below half of the recorded one.
 
 mod data;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let mode = env::args().nth(1).unwrap_or_default();
     let code = if mode == "growth" {
         let growth = growth::measure(&scratch);
-        write_part("growth", &growth.table(), folder);
+        print!("{}", growth.table());
         #[cfg(feature = "picture")]
         growth.draw(folder);
         ExitCode::SUCCESS
@@ -79,16 +79,4 @@ fn record(lines: &[BenchLine], folder: &Path) {
     let ratios: BTreeMap<String, f64> = lines.iter().map(|line| (name(line), round(line.ratio))).collect();
     let ratios = serde_json::to_string_pretty(&ratios).expect("numbers are JSON") + "\n";
     fs::write(folder.join("ratios.json"), ratios).expect("the folder is writable");
-    write_part("ratios", &table(lines), folder);
-}
-
-/// Renews a generated part of the README.
-fn write_part(part: &str, table: &str, folder: &Path) {
-    let readme = folder.join("README.md");
-    let mut text = fs::read_to_string(&readme).expect("there is a README");
-    let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- end of {part} -->"));
-    let start = text.find(&begin).expect("the README has the mark") + begin.len();
-    let stop = text.find(&end).expect("the README has the mark");
-    text.replace_range(start..stop, &format!("\n{}\n\n", table.trim_end()));
-    fs::write(readme, text).expect("the folder is writable");
 }

@@ -1,11 +1,10 @@
-//! Three planted bugs, for those who want to see what a finding looks like. `threadspec-mutants`, which is part of the repository, has
-//! thousands.
+//! Holds three mutants, for those who want to see a finding. `threadspec-mutants`, which is part of the repository, has thousands.
 
 use serde_json::Value;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
 
-/// A planted bug: what becomes of an output of the reference.
+/// A mutant: its change of an output of the reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bug {
     /// In kebab-case, telling the mechanism.

@@ -1,4 +1,4 @@
-//! The command line of `threadspec`: which command, and what is told when none can be read.
+//! Reads the command line of `threadspec`: the command, or the message when none can be read.
 
 use crate::commands;
 use crate::over_wire::ADDITIONS;

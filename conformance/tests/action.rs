@@ -1,4 +1,4 @@
-//! The shell step of the GitHub action, as a runner runs it, with this program in the place of the released one.
+//! The shell step of the GitHub action, as a runner runs it, with this program instead of the released one.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

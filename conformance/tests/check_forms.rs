@@ -89,7 +89,7 @@ fn whoever_names_an_api_as_the_form_is_told_its_option() -> io::Result<()> {
         let output = run(folder.path(), &["--format", api, "clean.jsonl"])?;
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert_eq!(said.matches(&format!("the API is named with `--api {api}` now")).count(), 1, "{said}");
+        assert_eq!(said.matches(&format!("name the API with `--api {api}`")).count(), 1, "{said}");
     }
     Ok(())
 }
@@ -263,7 +263,7 @@ fn without_place(found: &Value) -> Vec<String> {
 #[test]
 fn findings_of_parts_are_those_of_the_whole() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    // Conversations whose requests stand between each other, each with a fault of its own, one with two.
+    // Conversations whose requests are between each other, each with a fault of its own, one with two.
     let conversation = |number: usize| {
         let task = format!("Task {number}");
         let id = format!("call_{number}");
@@ -333,7 +333,7 @@ fn a_conversation_with_a_file_for_each_message_is_read_as_one() -> io::Result<()
     }
     let clean = findings(&strands, &["clean"])?;
     assert_eq!((&clean["exitCode"], &clean["findings"]), (&json!(0), &json!([])));
-    // Where the call stands is said, whichever file is at fault.
+    // The place of the call is named, whichever file is at fault.
     let (_, said) = check(&strands, &["fault-unanswered"])?;
     assert!(said.contains("message_1.json, message 2: the call"), "{said}");
 

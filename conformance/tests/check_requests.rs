@@ -18,7 +18,7 @@ fn check(content: &str, options: &[&str]) -> io::Result<(i32, String)> {
 fn check_log(requests: &[Value]) -> io::Result<(i32, String)> {
     let lines = |requests: Vec<String>| requests.join("\n") + "\n";
     let said = check(&lines(requests.iter().map(Value::to_string).collect()), &[])?;
-    // In an array all stand in one line.
+    // In an array all are in one line.
     let without_lines = |said: &str| {
         (1..10).fold(said.to_owned(), |said, line| {
             said.replace(&format!(" (line {line})"), "").replace(&format!("line {line}, "), "")
@@ -247,7 +247,7 @@ fn a_lost_prompt_cache_is_shown_to_the_byte() -> io::Result<()> {
     assert_eq!(code, 0, "{said}");
     assert!(
         said.contains(
-            "warning request 2 (line 2, after request 1), message 1: the request goes on from an earlier one, but is no extension of it"
+            "warning request 2 (line 2, after request 1), message 1: the request goes on from an earlier one, but does not extend it"
         ),
         "{said}"
     );

@@ -1,4 +1,7 @@
-//! What can be listed is checked: modules against the documents that name them, and clauses in code against the registry.
+//! Checks the lists: modules against the documents that name them, and clauses in code against the registry.
+
+mod links;
+mod prose;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use threadspec_judge::corpus::embedded;
 use threadspec_judge::tolerance::TOLERATED;
-use threadspec_judge::universal::{Property, Refusable};
+use threadspec_judge::universal::Refusable;
 
 /// Strings that look like ids of clauses in code: what `show` takes, encodings, and the one of a registry that a fuzz target reads.
 const OTHERS: [&str; 4] = ["CASE-ID", "UTF-8", "UTF-32", "ESC-1"];
@@ -99,7 +102,7 @@ const CRATES: [(&str, &[&str]); 15] = [
 ];
 
 /// The folders that hold code: those of each crate, of the tests in a package of their own, and of the fuzz targets. The packaged crate
-/// stands alone.
+/// is alone.
 fn folders_of_code() -> impl Iterator<Item = PathBuf> {
     let of_crates =
         CRATES.iter().flat_map(|(folder, _)| ["src", "tests", "examples"].map(|part| format!("{folder}/{part}")));
@@ -158,20 +161,17 @@ fn rows<'a>(document: &'a str, place: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
+fn the_corpus_lists_what_may_be_refused() {
     let readme = fs::read_to_string(root().join("golden/README.md")).expect("the file is readable");
     let refusable: Vec<String> =
         Refusable::all().map(|refusable| format!("| {} | {} |", refusable.about(), refusable.when())).collect();
     assert_eq!(rows(&readme, "\n### What an agent may refuse\n"), refusable);
-    let properties: Vec<String> =
-        Property::all().map(|property| format!("| `{property}` | {} |", property.about())).collect();
-    assert_eq!(rows(&readme, "\nIn `agent/`, `wire/`, `gateway/` and `session/` the properties are"), properties);
 }
 
-/// What a stranger reads first is short; the rest stands behind its links.
+/// The first pages of a stranger and of a contributor are short; the rest is behind their links.
 #[test]
 fn the_first_pages_are_short() {
-    for (page, most) in [("README.md", 800), ("conformance/PROTOCOL.md", 800)] {
+    for (page, most) in [("README.md", 700), ("CONTRIBUTING.md", 1_600), ("conformance/PROTOCOL.md", 800)] {
         let text = fs::read_to_string(root().join(page)).expect("the page is readable");
         let words = text.split_whitespace().count();
         assert!(words <= most, "{page}: {words} words; at most {most}");
@@ -232,7 +232,7 @@ fn no_modules_use_each_other() {
                 files.clear();
                 rust_files(&source.join(module), &mut files);
             }
-            // A file's tests stand at its end, and may use anything.
+            // A file's tests are at its end, and may use anything.
             let code = |file: &PathBuf| {
                 let text = fs::read_to_string(file).expect("the file is readable");
                 text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned)
@@ -295,19 +295,19 @@ fn a_type_name_has_one_meaning() {
 }
 
 #[test]
-fn the_readme_shows_every_command() {
+fn the_reference_shows_every_command() {
     let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("--help").output().expect("the program runs");
     let help = String::from_utf8_lossy(&output.stdout);
     let listed =
         help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list of commands");
     let commands: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 15, "{commands:?}");
-    let readme = include_str!("../README.md");
+    let reference = include_str!("../REFERENCE.md");
     let missing: Vec<_> = commands
         .iter()
-        .filter(|&&command| command != "help" && !readme.contains(&format!("    threadspec {command} ")))
+        .filter(|&&command| command != "help" && !reference.contains(&format!("\n    threadspec {command} ")))
         .collect();
-    assert!(missing.is_empty(), "conformance/README.md does not show {missing:?}");
+    assert!(missing.is_empty(), "conformance/REFERENCE.md does not show {missing:?}");
 }
 
 /// One style of `use`: a line per module, and in braces only what it holds itself.
@@ -338,7 +338,7 @@ fn ids(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Rules of model APIs stand in `golden/provider-rules.json`; the sources of clauses are numbered, too.
+/// Rules of model APIs are in `golden/provider-rules.json`; the sources of clauses are numbered, too.
 fn is_rule_or_source(id: &str) -> bool {
     ["OAI-", "ANT-", "DS-", "GEM-", "BED-", "LOG-", "SPEC-"].iter().any(|start| id.starts_with(start))
 }
@@ -391,7 +391,7 @@ fn the_covering_arrays_are_about_every_field() {
     let mut listed = BTreeSet::new();
     for row in rows {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        // What stands in backquotes is a name; `ai` message is `ai`, and `message` in plain text any of them.
+        // What is in backquotes is a name; `ai` message is `ai`, and `message` in plain text any of them.
         for name in cells[2].split('`').skip(1).step_by(2) {
             let places: Vec<&str> = cells[1].split('`').skip(1).step_by(2).collect();
             for place in if places.is_empty() { vec![cells[1]] } else { places } {

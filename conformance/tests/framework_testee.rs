@@ -1,4 +1,4 @@
-//! The tests of what adapters of Rust frameworks share, which stand there: no crate of this workspace uses it.
+//! The tests of what adapters of Rust frameworks share, which are there: no crate of this workspace uses it.
 
 #[allow(
     dead_code,

@@ -9,7 +9,7 @@ const FILE: &str = "known-failures.toml";
 /// Enough of the corpus for what is tested here, and none of its large cases.
 const SOME: &str = "--filter messages/event-types-standard/* --filter messages/tool-results/* --filter tools/s*";
 
-/// Verifies a planted bug with options that are written as on a command line.
+/// Verifies a mutant with options that are written as on a command line.
 fn verify(folder: &Path, bug: &str, options: &str) -> io::Result<(i32, String)> {
     let program = env!("CARGO_BIN_EXE_threadspec");
     let output = Command::new(program)
@@ -42,7 +42,7 @@ fn a_failing_implementation_is_adopted_in_three_commands() -> io::Result<()> {
     // Another fault is not excused.
     let other = verify(at, "requests-share-one-list", &format!("{SOME} --known-failures {FILE}"))?;
     assert_ends(&other, 1, "count against it");
-    // What is mended must leave the file, which then has nothing left.
+    // What is fixed must leave the file, which then has nothing left.
     assert_ends(&verify(at, "", &format!("{SOME} --known-failures {FILE}"))?, 5, "is known to fail, and passes");
     assert_ends(&verify(at, "", &format!("{SOME} --update-known-failures {FILE}"))?, 0, "Exit code 0");
     assert!(!fs::read_to_string(at.join(FILE))?.contains("[[known]]"));
@@ -61,7 +61,7 @@ fn what_is_documented_as_a_choice_is_marked_and_still_shown() -> io::Result<()> 
     let all = format!("{SOME} --known-failures {FILE} --report html=run.html --report json=run.json");
     assert_ends(&verify(at, bug, &all)?, 0, "known failures (documented as a choice)");
     let (html, run) = (fs::read_to_string(at.join("run.html"))?, fs::read_to_string(at.join("run.json"))?);
-    for part in ["look first at", "(documented as a choice)", "<span class=\"level\">documented as a choice</span>"] {
+    for part in ["Look first at", "(documented as a choice)", "<span class=\"level\">documented as a choice</span>"] {
         assert!(html.contains(part), "{part}");
     }
     assert!(html.contains("documented as a choice (https://example.org/loop#results): old"), "no page is named");

@@ -1,4 +1,4 @@
-//! Every test of the program that needs no planted bug but its own, in one test program: linking is done once, and those that wait run
+//! Every test of the program that needs no mutant but its own, in one test program: linking is done once, and those that wait run
 //! beside those that compute. `cargo test -p threadspec-conformance --test all documents` runs those of one file.
 
 #[cfg(unix)]

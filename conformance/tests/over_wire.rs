@@ -203,7 +203,7 @@ fn what_cannot_be_asked_for_is_refused_in_a_sentence() -> io::Result<()> {
         (&["verify", "--provider", "gemini", "--", "x"], "no API is called `gemini`"),
         (&["verify", "--provider", "anthropic", "--profile", "literal", "--", "x"], "leave out `--profile literal`"),
         (&["verify", "--model", "m", "--", "x"], "--provider"),
-        (&["verify", "--filter", "wire/*"], "--provider API puts them to an agent over HTTP"),
+        (&["verify", "--filter", "wire/*"], "--provider API runs them against an agent over HTTP"),
         (&["verify", "--provider", "anthropic", "--", "no-such-program"], "no-such-program"),
     ] {
         let (code, text) = said(&threadspec(arguments)?);

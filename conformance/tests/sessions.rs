@@ -143,20 +143,20 @@ fn what_a_killed_process_does_otherwise_is_charged_to_its_case() -> io::Result<(
     let two = format!("{first},{second}");
     let die = "kill -9 $$;";
     for (timeout, reply, verdict, says) in [
-        ("1", cut(&first, "sleep 1000;"), "timeout", "it said `cut`, and did not end its process within 1s"),
+        ("1", cut(&first, "sleep 1000;"), "timeout", "it sent `cut`, and did not end its process within 1s"),
         (FAR_AWAY, cut(&first, "echo INFO; sleep 1000;"), "garbage", "after `cut` it printed `INFO`"),
         (FAR_AWAY, "exit 7".to_owned(), "crash", "without a word of `cut` before its reply it ended (exit status: 7)"),
         (FAR_AWAY, cut(&first, die) + "id=47;" + &ok(&second), "garbage", "carries the id 47"),
         (FAR_AWAY, cut(&first, die) + &ok(&two), "garbage", "2 runs were reported, where 1 of 2 were left"),
         (FAR_AWAY, cut(&first, die) + &ok(""), "garbage", "0 runs were reported, where 1 of 2 were left"),
-        (FAR_AWAY, cut("", die), "garbage", "it says `cut` without a new run"),
-        (FAR_AWAY, cut(&two, die), "garbage", "it says `cut` in run 2, which has no kill"),
-        (FAR_AWAY, "from=;".to_owned() + &cut(&first, die), "garbage", "it says `cut` in run 2, which has no kill"),
+        (FAR_AWAY, cut("", die), "garbage", "it sends `cut` without a new run"),
+        (FAR_AWAY, cut(&two, die), "garbage", "it sends `cut` in run 2, which has no kill"),
+        (FAR_AWAY, "from=;".to_owned() + &cut(&first, die), "garbage", "it sends `cut` in run 2, which has no kill"),
         (
             FAR_AWAY,
             cut(&first, r#": > "$storage/../notes"; kill -9 $$;"#) + &ok(&second),
             "garbage",
-            "it wrote outside its storage folder: beside it stands `notes`",
+            "it wrote outside its storage folder: beside it is `notes`",
         ),
     ] {
         let place = SessionPlace::of(&[killed()])?;
@@ -177,10 +177,10 @@ fn a_start_after_a_kill_that_fails_costs_that_case_alone() -> io::Result<()> {
     let reply =
         format!("case $line in *kill*) {} ;; *) {} ;; esac", cut(&first, r#": > "$MARK"; kill -9 $$;"#), ok(&only));
     for (timeout, late, verdict, says) in [
-        ("1", "sleep 1000", "crash", "started anew after the kill, it did not answer `hello` within 1s"),
-        (FAR_AWAY, "exit 3", "crash", "started anew after the kill, before its hello it ended (exit status: 3)"),
-        (FAR_AWAY, "read -r hello; echo 'ready'", "crash", "started anew after the kill, it printed `ready`"),
-        (FAR_AWAY, "read -r hello; echo '${HELLO/sh/zsh}'", "garbage", "after the kill it says another hello"),
+        ("1", "sleep 1000", "crash", "started again after the kill, it did not answer `hello` within 1s"),
+        (FAR_AWAY, "exit 3", "crash", "started again after the kill, before its hello it ended (exit status: 3)"),
+        (FAR_AWAY, "read -r hello; echo 'ready'", "crash", "started again after the kill, it printed `ready`"),
+        (FAR_AWAY, "read -r hello; echo '${HELLO/sh/zsh}'", "garbage", "after the kill it sends another hello"),
     ] {
         let late = late.replace("${HELLO/sh/zsh}", &HELLO.replace("FEATURES", FEATURES).replace("\"sh\"", "\"zsh\""));
         let before = format!(r#"if [ -e "$MARK" ]; then rm "$MARK"; {late}; fi"#);
@@ -292,7 +292,7 @@ fn a_failed_session_is_told_as_one_conversation() -> io::Result<()> {
     let options = ["--timeout", FAR_AWAY, "--strict", "--report", &html];
     let (code, said, _) = place.verify(place.command(&options, "", FEATURES, &ok(&format!("{first},{second}"))))?;
     let page = fs::read_to_string(place.at("reports/run.html"))?;
-    // In both, the finding stands under the message that it is about, though the request before has that, too.
+    // In both, the finding is under the message that it is about, though the request before has that, too.
     let (in_terminal, in_html) = (
         "2 ai: calls `a` look\n    ✗ SESSION-VALID: run 2",
         "2 ai: calls `a` look</p>\n        <p class=\"finding\">✗ ",

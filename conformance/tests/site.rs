@@ -88,7 +88,7 @@ fn a_case_counts_once_in_all_modes_of_a_badge() -> io::Result<()> {
     }
     // Runs of one name are told apart.
     let report = page("results/modes.html")?;
-    assert!(report.contains(", literal over openai-chat:stream.</strong> Mend first: "), "{report}");
+    assert!(report.contains(", literal over openai-chat:stream.</strong> Fix first: "), "{report}");
     Ok(())
 }
 
@@ -125,6 +125,10 @@ fn it_says_what_the_corpus_says() -> io::Result<()> {
         ),
         ("docs/README.html", "<a href=\"golden/README.html\">golden/</a>"),
         ("docs/README.html", "/blob/main/action.yml\""),
+        ("docs/golden/COVERAGE.html", "<a href=\"../../clauses/ESC-CR.html\">ESC-CR</a>"),
+        ("docs/golden/COVERAGE.html", "/blob/main/golden/clauses.json\""),
+        ("docs/golden/HAZARDS.html", "<h2 id=\"read-json"),
+        ("docs/golden/README.html", "href=\"HAZARDS.html\""),
         ("docs/conformance/adapters/frameworks/MATRIX.html", "<a href=\"../../../../matrix.html\">"),
         ("matrix.html", "<a href=\"index.html\">threadspec</a>"),
         (

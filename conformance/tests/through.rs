@@ -221,7 +221,7 @@ fn a_gateway_that_dies_is_blamed_for_that_and_started_again() -> io::Result<()> 
     let [(id, verdict, _)] = &failed[..] else { panic!("{failed:?}\n{text}") };
     assert_eq!((code, &**id, &**verdict), (Some(1), "agent/turns/asked-again-after-parallel-calls", "crash"));
     assert!(text.contains("the gateway ended with exit status: 7\n") && text.contains("out of memory"), "{text}");
-    assert!(text.contains("by itself: asked alone, it ends in the same way"), "{text}");
+    assert!(text.contains("by itself: run alone, it ends in the same way"), "{text}");
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix("repeat: ")).expect("how to repeat it");
     for words in [
         "--client openai-chat",

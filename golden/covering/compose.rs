@@ -18,7 +18,7 @@ pub struct Row<'a> {
     before: usize,
 }
 
-/// Where a frame stands.
+/// Where a frame is.
 #[derive(Clone, Copy)]
 struct FramePlace<'a> {
     block: Option<&'a str>,
@@ -29,10 +29,10 @@ struct FramePlace<'a> {
     is_hardened: bool,
 }
 
-/// What stands for `["{events}"]` and the like in the frame of an input: elements or members, as JSON texts.
+/// Returns the elements or members, as JSON texts, that replace `["{events}"]` and the like in the frame of an input.
 type Spliced<'s> = &'s dyn Fn(&str) -> Option<Vec<String>>;
 
-/// A text as parts between which anything may stand.
+/// A text as parts between which anything may be.
 struct TextParts(Vec<String>);
 
 impl TextParts {
@@ -57,7 +57,7 @@ impl TextParts {
         joined
     }
 
-    /// What a case expects.
+    /// Writes the expectation of a case.
     fn json(self) -> String {
         if let [whole] = self.0.as_slice() {
             return string(whole);
@@ -76,7 +76,7 @@ fn list(elements: &[String]) -> String {
     format!("[{}]", elements.join(","))
 }
 
-/// A frame's text, cut into what stands as it is and the names in braces.
+/// A frame's text, cut into what is as it is and the names in braces.
 fn pieces(frame: &str) -> Vec<(&str, Option<(&str, &str)>)> {
     let (mut pieces, mut rest) = (Vec::new(), frame);
     while let Some(open) = rest.find('{') {
@@ -120,7 +120,7 @@ impl<'a> Row<'a> {
         self.number
     }
 
-    /// Whether the profiles may expect different outputs of it.
+    /// Returns whether the profiles may expect different outputs of it.
     pub fn differs(&self) -> bool {
         self.samples.values().any(|sample| sample.differs()) || self.named().any(|(_, block)| block.literal.is_some())
     }
@@ -163,7 +163,7 @@ impl<'a> Row<'a> {
         self.sent(None, &self.array.input, &spliced).unwrap_or_default()
     }
 
-    /// What is sent for a frame, as JSON text; none where a member is left out.
+    /// Returns the input for a frame, as JSON text; none where a member is left out.
     fn sent(&self, block: Option<&str>, frame: &Value, spliced: Spliced<'_>) -> Option<String> {
         Some(match frame {
             Value::String(text) => match spliced(text) {
@@ -210,7 +210,7 @@ impl<'a> Row<'a> {
         Some(format!("\"{inside}\""))
     }
 
-    /// What must come back, as the JSON text of an expectation.
+    /// Returns the expected reply, as the JSON text of an expectation.
     pub fn expected(&self, is_hardened: bool) -> String {
         let place = FramePlace { block: None, id: 0, iteration: 0, is_hardened };
         match self.array.op.as_str() {
@@ -256,7 +256,7 @@ impl<'a> Row<'a> {
         text
     }
 
-    /// What a frame of an output expects, as JSON text.
+    /// Returns the expectation of a frame of an output, as JSON text.
     fn shown(&self, place: FramePlace<'_>, frame: &Value) -> String {
         match frame {
             Value::String(text) if text == "{@}" => place.iteration.to_string(),
@@ -367,7 +367,7 @@ impl<'a> Row<'a> {
         )
     }
 
-    /// What an iteration leaves in the log.
+    /// Returns the events that an iteration leaves in the log.
     fn left(&self, place: FramePlace<'a>, parts: &'a [LogPart]) -> impl Iterator<Item = (FramePlace<'a>, &'a LogPart)> {
         let is_left = move |part: &&LogPart| {
             let field = part.unless_empty.as_ref().and_then(|field| self.sample(place.block, field));

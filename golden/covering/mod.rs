@@ -1,7 +1,7 @@
 //! Two conditions at once: covering arrays over the features of inputs, as `golden/README.md` describes them.
 //!
 //! Classes of values, frames of events and rows are data. Nothing here escapes or formats a value: how each looks in each place
-//! stands in the data, too.
+//! is in the data, too.
 
 mod compose;
 mod rows;
@@ -27,7 +27,7 @@ pub struct Covering {
     pub classes: BTreeMap<String, Class>,
     /// The classes that a field of a type takes.
     pub types: BTreeMap<String, Vec<String>>,
-    /// What inputs are made of: an event or two, a round, an iteration.
+    /// The parts of inputs: an event or two, a round, an iteration.
     pub blocks: BTreeMap<String, Block>,
     /// One array for each operation.
     pub arrays: Vec<Array>,
@@ -40,13 +40,13 @@ pub struct Covering {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
-    /// What it is that they get wrong.
+    /// The mistake that they cause.
     pub why: String,
     /// The values; the rows of an array take them by turns.
     pub samples: Vec<Sample>,
 }
 
-/// A part of an input, and what must become of it. In its frames, `{name:rendering}` stands for a rendering of the field's value,
+/// A part of an input, and what must become of it. In its frames, `{name:rendering}` represents a rendering of the field's value,
 /// `{#}` for the position of an event, `{@}` for the number of an iteration.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -61,21 +61,21 @@ pub struct Block {
     pub messages: Vec<Value>,
     /// The messages in literal, where they differ.
     pub literal: Option<Vec<Value>>,
-    /// What stands for it in the system message.
+    /// Its section in the system message.
     pub section: Option<String>,
-    /// What the model answers.
+    /// The model's answers.
     pub turns: Vec<Value>,
-    /// What the tools give.
+    /// The tools' results.
     pub tools: Map<String, Value>,
-    /// What the verifier says.
+    /// The verifier's results.
     pub verify: Vec<Value>,
     /// The messages of each round of an iteration.
     pub rounds: Vec<Vec<Value>>,
-    /// What an iteration leaves in the log.
+    /// The events that an iteration leaves in the log.
     pub parts: Vec<LogPart>,
 }
 
-/// What an iteration leaves in the log.
+/// The events that an iteration leaves in the log.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogPart {
@@ -100,11 +100,11 @@ pub struct Array {
     topic: Option<String>,
     /// `should` where its outputs show what `should` clauses shape; `must` when absent.
     pub level: Option<String>,
-    /// What its cases are about.
+    /// The clauses of its cases.
     pub clauses: Vec<String>,
     /// The blocks, in the order from which rows begin with one or the other.
     pub blocks: Vec<String>,
-    /// How many fillers may stand before them.
+    /// How many fillers may be before them.
     pub before: Vec<usize>,
     /// Fields beside those of the blocks.
     pub columns: BTreeMap<String, String>,
@@ -205,7 +205,7 @@ impl Array {
         own.chain(self.blocks.iter().flat_map(of_block))
     }
 
-    /// The columns: the fields, then which block stands first, which one occurs twice, and how many fillers stand before them.
+    /// The columns: the fields, then which block is first, which one occurs twice, and how many fillers are before them.
     pub fn columns(&self, covering: &Covering) -> Vec<Column> {
         let classes = |kind: &str| covering.types.get(kind).cloned().unwrap_or_default();
         let mut columns: Vec<Column> =

@@ -5,7 +5,7 @@
 pub struct Column {
     /// The field, or `first`, `doubled`, `before`.
     pub name: String,
-    /// What it can be.
+    /// The values that it can have.
     pub levels: Vec<String>,
 }
 
@@ -18,10 +18,10 @@ pub struct Pair {
     pub other: (usize, usize),
 }
 
-/// What stands for the levels in a row.
+/// The characters of the levels in a row.
 const CHARACTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// The level that a character of a row stands for.
+/// The level that a character of a row represents.
 pub(super) fn level(character: u8) -> Option<usize> {
     CHARACTERS.iter().position(|&known| known == character)
 }
@@ -35,7 +35,7 @@ fn written(levels: &[usize]) -> String {
     levels.iter().filter_map(|&level| CHARACTERS.get(level)).map(|&character| char::from(character)).collect()
 }
 
-/// Which pairs no row has so far.
+/// The pairs that no row has so far.
 struct Missing {
     /// Where the levels of each column begin among all levels.
     starts: Vec<usize>,

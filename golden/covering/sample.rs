@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A text, or the parts of one between which anything may stand.
+/// A text, or the parts of one between which anything may be.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum TextOrParts {
@@ -29,16 +29,16 @@ pub struct Sample {
     value: Option<Value>,
     /// The value as JSON text, where its spelling matters.
     value_json: Option<String>,
-    /// Whether the member is left out.
+    /// True if the member is left out.
     absent: bool,
     /// How often the text and its renderings are repeated.
     times: Option<usize>,
-    /// What an output has for it, if not the same value.
+    /// The value in an output, if it differs.
     output: Option<Value>,
     message: Option<TextOrParts>,
     xml: Option<TextOrParts>,
     attribute: Option<TextOrParts>,
-    /// What differs in literal.
+    /// The differences in literal.
     literal: Option<Looks>,
 }
 
@@ -93,22 +93,22 @@ impl Sample {
         }
     }
 
-    /// What an output has for the value, as JSON text.
+    /// Returns the value in an output, as JSON text.
     pub(super) fn output(&self) -> Option<String> {
         self.output.as_ref().map(ToString::to_string).or_else(|| self.json())
     }
 
-    /// Whether the value counts as absent or is the empty text.
+    /// Returns whether the value counts as absent or is the empty text.
     pub(super) fn is_empty(&self) -> bool {
         self.json().is_none_or(|json| json == "null" || json == "\"\"")
     }
 
-    /// Whether the two profiles show it differently.
+    /// Returns whether the two profiles show it differently.
     pub(super) fn differs(&self) -> bool {
         self.literal.is_some()
     }
 
-    /// How it looks, as parts between which anything may stand.
+    /// How it looks, as parts between which anything may be.
     pub(super) fn rendered(&self, rendering: Rendering, is_hardened: bool) -> Vec<String> {
         let is_text = self.json().is_some_and(|json| json.starts_with('"'));
         let is_literal = !is_hardened && (rendering != Rendering::Text || is_text);
@@ -127,7 +127,8 @@ impl Sample {
     }
 }
 
-/// How a value looks in a rendering, of its looks in messages, in text content and in attributes: where one is not said, it is that before.
+/// Finds how a value looks in a rendering, of its looks in messages, in text content and in attributes. A missing one equals the one before
+/// it.
 fn found(rendering: Rendering, looks: [&Option<TextOrParts>; 3]) -> Option<&TextOrParts> {
     let [message, xml, attribute] = looks.map(Option::as_ref);
     match rendering {

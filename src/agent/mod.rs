@@ -13,7 +13,7 @@ pub use script::{ScriptedModel, ScriptedTools, ScriptedVerifier, Turn};
 use crate::{Error, Event, Message, ToolCall};
 use serde_json::Value;
 
-/// What a model answers to one request.
+/// The answer of a model to one request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Response {
     /// The text, empty for none.
@@ -55,11 +55,11 @@ pub trait Verifier {
     fn verify(&mut self, response: &str, events: &[Event]) -> Verification;
 }
 
-/// What a [`Verifier`] found.
+/// The result of a [`Verifier`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verification {
     /// The work is done.
     Complete,
-    /// It is not; the model is told the reason, if there is one that is not empty.
+    /// It is not; the model gets the reason, if there is one that is not empty.
     Incomplete(Option<String>),
 }

@@ -9,7 +9,7 @@ use crate::{Error, Message, Profile, ToolCall};
 /// How to run tool rounds. The default is the literal profile without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolOptions {
-    /// What decides where the sources are silent.
+    /// Decides where the sources are silent.
     pub profile: Profile,
     /// How many rounds are executed at most (TOOLS-DEPTH); `None` is no limit.
     pub max_recursion_depth: Option<usize>,
@@ -67,7 +67,7 @@ pub(super) enum Limit {
 /// The answer to a call that a limit cuts off (TOOLS-CUT).
 const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 
-/// What happens during tool rounds, as it happens.
+/// An event of tool rounds, as it happens.
 pub(super) enum RoundStep<'a> {
     Responded(&'a Response),
     Executed { call: &'a ToolCall, content: &'a str },

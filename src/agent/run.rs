@@ -10,7 +10,7 @@ use std::fmt;
 /// How to run the outer loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopOptions {
-    /// What decides where the sources are silent.
+    /// Decides where the sources are silent.
     pub profile: Profile,
     /// How history is presented; it changes no event (LOOP-MODES).
     pub mode: ContextMode,

@@ -49,7 +49,7 @@ fn escape<'a>(text: &'a str, escapes: &Escapes) -> Cow<'a, str> {
     if out == text { Cow::Borrowed(text) } else { Cow::Owned(out) }
 }
 
-/// What a profile escapes in an element's content.
+/// Returns the escapes of a profile in an element's content.
 pub(super) fn in_text(profile: Profile) -> &'static Escapes {
     match profile {
         Profile::Literal => &TEXT,
@@ -57,7 +57,7 @@ pub(super) fn in_text(profile: Profile) -> &'static Escapes {
     }
 }
 
-/// What a profile escapes in an attribute's value.
+/// Returns the escapes of a profile in an attribute's value.
 pub(super) fn in_attribute(profile: Profile) -> &'static Escapes {
     match profile {
         Profile::Literal => &TEXT,
@@ -67,15 +67,14 @@ pub(super) fn in_attribute(profile: Profile) -> &'static Escapes {
 
 const BLOCK: usize = 64;
 
-/// What each ASCII character is written as, read off the plain form. Characters beyond ASCII stay as they are, except U+FFFE and
-/// U+FFFF.
+/// The written form of each ASCII character, taken from the plain form. Characters beyond ASCII stay as they are, except U+FFFE and U+FFFF.
 pub(super) struct Escapes {
     texts: [String; 128],
-    /// The same in eight bytes: the text, padded, and its length. Copying a length that the compiler knows takes a few instructions.
+    /// The forms in eight bytes: the text, padded, and its length. Copying a length that the compiler knows takes a few instructions.
     forms: [[u8; 8]; 128],
     /// The control characters that are written as they are, padded with spaces.
     kept: [u8; 3],
-    /// What is special besides the five characters of XML and control characters; if nothing is, one of the five.
+    /// A further special character besides the five of XML and control characters; one of the five if there is none.
     also: u8,
 }
 

@@ -46,7 +46,7 @@ pub fn build_messages(events: &[Event], options: &ContextOptions<'_>) -> Vec<Mes
 /// ```
 #[derive(Clone, Debug)]
 pub struct MessageBuilder {
-    /// What follows the summaries in the system message: the instructions.
+    /// The instructions, which follow the summaries in the system message.
     instructions: String,
     has_summaries: bool,
     /// The system message, if there is one, and what the body made of the events.
@@ -145,7 +145,7 @@ impl MessageBuilder {
     }
 }
 
-/// What providers accept: calls in one group, their results directly behind them (MSG-GROUP, MSG-PAIRED, MSG-MISSING,
+/// Groups calls as providers accept them: calls in one group, their results directly behind them (MSG-GROUP, MSG-PAIRED, MSG-MISSING,
 /// MSG-ORPHAN). Until its result comes, a call is answered as missing.
 #[derive(Clone, Debug, Default)]
 struct CallGroups {
@@ -161,9 +161,9 @@ struct CallGroups {
 /// Calls that follow each other directly, of one iteration and with different ids.
 #[derive(Clone, Debug)]
 struct CallGroup {
-    /// Where its AI message stands, the system message not counted.
+    /// Where its AI message is, the system message not counted.
     position: usize,
-    /// For each call, where its answer stands behind the AI message.
+    /// For each call, where its answer is behind the AI message.
     answers: Vec<usize>,
     /// The calls that have a result, in the order of the results.
     answered: Vec<usize>,
@@ -217,7 +217,7 @@ impl CallGroups {
         messages.push(missing_result(id));
     }
 
-    /// For the first result of a call: where its answer stands.
+    /// For the first result of a call: where its answer is.
     fn answer(&mut self, system: usize, id: &str) -> Option<usize> {
         let &(number, call) = self.nearest_call.get(id)?;
         let group = &mut self.groups[number];

@@ -50,7 +50,7 @@ fn read(source: &str) -> Option<Document> {
     behind.trim_start_matches(is_space).is_empty().then_some(Document { elements })
 }
 
-/// The attributes of a start tag, and what stands behind it.
+/// The attributes of a start tag, and what is behind it.
 fn attributes(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
     /// Elements with more attributes are left to the strict reader, which finds duplicates faster.
     const MOST: usize = 8;

@@ -70,7 +70,7 @@ fn forged<'a>(document: &'a Document, events: &'a [Event], profile: Profile) -> 
     })
 }
 
-/// What `wrong` says of each element with its event; if their numbers differ, only that.
+/// Applies `wrong` to each element with its event; if their numbers differ, reports only that.
 fn each_element<'a>(
     document: &'a Document,
     events: &'a [Event],
@@ -105,7 +105,7 @@ pub fn round_trip_in(document: &Document, events: &[Event], profile: Profile) ->
     first(changed_texts(events, document, profile, profile))
 }
 
-/// Every permitted character of each text is there, in order; others may stand where a forbidden one stood
+/// Every permitted character of each text is there, in order; others may be where a forbidden one was
 /// (ESC-FORBIDDEN).
 ///
 /// # Errors

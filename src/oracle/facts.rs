@@ -8,7 +8,7 @@ use crate::{Document, Element, Event, EventKind, Message, Profile, Role, ToolCal
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
-/// What one event says that both context modes must carry (EQ-1).
+/// A fact of one event that both context modes must carry (EQ-1).
 ///
 /// | event | fact | what a mode cannot carry |
 /// |---|---|---|
@@ -19,11 +19,11 @@ use std::collections::{HashMap, HashSet};
 /// | completion, human_input_requested | none | |
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact<'a> {
-    /// Somebody said something.
+    /// A message.
     Said {
         /// Who: `human`, `ai`, `system`, `human_input_received`, `error` or, if it is not recoverable, `error!`.
         speaker: &'static str,
-        /// What.
+        /// The text.
         text: &'a str,
     },
     /// A tool was called.
@@ -231,7 +231,7 @@ pub fn conveyed_by_messages(events: &[Event], messages: &[Message], profile: Pro
     }
 }
 
-/// What one message, or one call of an AI message, says.
+/// The content of one message, or of one call of an AI message.
 #[derive(Debug)]
 enum Item<'a> {
     Human(&'a str),

@@ -71,7 +71,7 @@ fn misshapen_lines(document: &str, count: usize) -> impl Iterator<Item = Violati
     let each = (0..=count).filter_map(move |id| {
         let lines = rest?;
         if id == count {
-            return (!lines.is_empty()).then(|| Violation::new("something stands behind the last event"));
+            return (!lines.is_empty()).then(|| Violation::new("something is behind the last event"));
         }
         let at_start = lines.strip_prefix("  <event type=\"").is_some();
         let end = lines.find("</event>").map(|at| &lines[at + "</event>".len()..]);

@@ -39,7 +39,7 @@ pub use texts::{in_order, normalize_line_ends};
 
 use std::{error, fmt};
 
-/// What an oracle found wrong, in one line that says where and what.
+/// A fault that an oracle found, with its place, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     event: Option<usize>,
@@ -70,7 +70,7 @@ impl Violation {
         self.line
     }
 
-    /// What is wrong, without the place.
+    /// Returns the fault, without the place.
     pub fn reason(&self) -> &str {
         &self.reason
     }

@@ -1,4 +1,4 @@
-//! Whether a parser gave a text back.
+//! Checks whether a parser returned a text.
 
 use crate::fast::first_forbidden;
 use crate::{Profile, is_xml_char};
@@ -6,7 +6,7 @@ use memchr::{memchr, memmem};
 use std::borrow::Cow;
 use std::iter;
 
-/// Whether a text is what was read, as far as the profile demands (ESC-CR, ESC-FORBIDDEN).
+/// Returns whether a text is what was read, as far as the profile demands (ESC-CR, ESC-FORBIDDEN).
 pub(super) fn same_text(original: &str, read: &str, profile: Profile) -> bool {
     // The quick way for nearly all texts.
     if original == read && first_forbidden(original).is_none() {
@@ -18,7 +18,7 @@ pub(super) fn same_text(original: &str, read: &str, profile: Profile) -> bool {
     }
 }
 
-/// The same of an attribute's value (ATT-WHITESPACE).
+/// Compares an attribute's value likewise (ATT-WHITESPACE).
 pub(super) fn same_attribute(original: &str, read: &str, profile: Profile) -> bool {
     if original == read && first_forbidden(original).is_none() {
         return true;
@@ -31,7 +31,8 @@ pub(super) fn same_attribute(original: &str, read: &str, profile: Profile) -> bo
     }
 }
 
-/// Whether the permitted characters of a text were read in order, as a parser normalizes them: with the forbidden ones replaced, or dropped.
+/// Returns whether the permitted characters of a text were read in order, as a parser normalizes them: with the forbidden ones replaced, or
+/// dropped.
 fn permitted_kept_in(original: &str, read: &str, normalized: impl Fn(&str) -> Cow<'_, str>) -> bool {
     let read = normalized(read);
     let is_kept = |original: &str| permitted_in_order(&normalized(original), &read);
@@ -68,7 +69,7 @@ fn with_normal_ends(text: &str) -> Cow<'_, str> {
     if memchr(b'\r', text.as_bytes()).is_some() { normalize_line_ends(text).into() } else { text.into() }
 }
 
-/// Whether `read` consists of the stretches of permitted characters, in order, with anything else only between them.
+/// Returns whether `read` consists of the stretches of permitted characters, in order, with anything else only between them.
 fn permitted_in_order(original: &str, read: &str) -> bool {
     let mut rest = Some(original);
     let stretches = iter::from_fn(|| {
@@ -80,7 +81,7 @@ fn permitted_in_order(original: &str, read: &str) -> bool {
     in_order(stretches, read)
 }
 
-/// Whether the first stretch begins a text, the last one ends it, and the others stand between them in order.
+/// Returns whether the first stretch begins a text, the last one ends it, and the others are between them in order.
 ///
 /// ```
 /// use threadspec::oracle::in_order;

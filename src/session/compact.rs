@@ -1,4 +1,4 @@
-//! Which items of a thread stay when it is compacted (SESSION-COMPACT, SESSION-COMPACT-WHOLE).
+//! Decides which items of a thread stay when it is compacted (SESSION-COMPACT, SESSION-COMPACT-WHOLE).
 
 use super::thread::ThreadItem;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What happens to a thread, as it is kept.
+//! Defines the facts of a thread, as they are kept.
 
 use super::said::{ModelReply, ToolOutput};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub struct FactRecord {
     /// When it happened, by the session's clock, in milliseconds.
     pub at: u64,
-    /// What happened.
+    /// The fact.
     pub fact: ThreadFact,
 }
 
@@ -19,7 +19,7 @@ pub struct FactRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadFact {
-    /// The user said something.
+    /// A message of the user.
     User {
         /// The text.
         text: String,
@@ -47,7 +47,7 @@ pub enum ThreadFact {
     Answered {
         /// Its id.
         call: String,
-        /// What the model is shown.
+        /// The output that the model sees.
         output: ToolOutput,
     },
     /// A call was answered by a hand-over.
@@ -61,7 +61,7 @@ pub enum ThreadFact {
     Compacted {
         /// The positions of those that stay.
         kept: Vec<usize>,
-        /// What stands before them now.
+        /// The text that replaces them.
         summary: Option<String>,
     },
 }
@@ -72,7 +72,7 @@ pub enum ThreadFact {
 pub enum Approval {
     /// It may run.
     Approved {
-        /// With these arguments in the place of its own.
+        /// With these arguments instead of its own.
         args: Option<Map<String, Value>>,
     },
     /// It may not.

@@ -12,9 +12,9 @@ use crate::{Error, Message, ToolCall, json_stringify};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What the model is told of a call that never began (SESSION-ANSWERED).
+/// The answer to a call that never began (SESSION-ANSWERED).
 const NOT_BEGUN: &str = "Not executed: the run ended before this call began.";
-/// What it is told of one that waited when the user went on (SESSION-PENDING).
+/// The answer to a call that waited when the user went on (SESSION-PENDING).
 const UNDECIDED: &str = "Not executed: the user went on without a decision on this call.";
 
 /// An agent of a session.
@@ -94,7 +94,7 @@ impl<S: Store> Session<S> {
         self.thread.pending()
     }
 
-    /// What the model would be shown of the thread now.
+    /// Returns the request that the model would get for the thread now.
     pub fn request(&self) -> ModelRequest {
         let agent = self.agent();
         let system = (!agent.system.is_empty()).then(|| Message::system(&agent.system).into());
@@ -144,7 +144,7 @@ impl<S: Store> Session<S> {
         Ok(RunEnd::LimitReached)
     }
 
-    /// A message goes past whatever is open: each open call is told what became of it (SESSION-ANSWERED, SESSION-PENDING).
+    /// Lets a message go past open calls: each of them is answered (SESSION-ANSWERED, SESSION-PENDING).
     fn begin_with_message(&mut self, text: String) -> Result<Option<String>, Error> {
         self.tell(|state| match state {
             CallState::Begun => Some(INTERRUPTED),
@@ -251,7 +251,7 @@ impl<S: Store> Session<S> {
         Ok(under_way)
     }
 
-    /// Of several hand-overs in a response the first is taken, and the others are told so (SESSION-HANDOFF).
+    /// Takes the first of several hand-overs in a response, and answers the others so (SESSION-HANDOFF).
     fn hand_over(&mut self, call: String, agent: String) -> Result<(), Error> {
         let is_answered_handoff = |other: &&ThreadCall| {
             let is_handoff = self.agents.iter().any(|agent| handoff_tool(&agent.name) == other.call.name);
@@ -264,7 +264,7 @@ impl<S: Store> Session<S> {
     }
 
     /// Compacts the thread to a budget, as far as whole items can be taken away. What is taken away is put to `summarize`, if there is
-    /// one, and the summary stands in its place.
+    /// one, and the summary is in its place.
     ///
     /// # Errors
     /// [`Error::is_store_failure`], or the summarizer's failure, and then the thread stays as it was.
@@ -311,7 +311,7 @@ impl<S: Store> Session<S> {
         agent.unwrap_or(&self.agents[0])
     }
 
-    /// Whether a tool waits for a decision. Beside a hand-over, a call may be one of another agent's tools.
+    /// Returns whether a tool waits for a decision. Beside a hand-over, a call may be one of another agent's tools.
     fn is_guarded(&self, tool: &str) -> bool {
         self.agents.iter().any(|agent| agent.guarded.contains(tool))
     }
@@ -326,12 +326,12 @@ fn waiting(pending: &[String]) -> String {
     format!("a decision is needed on {}", pending.join(", "))
 }
 
-/// What an answer says beside the result when a decision changed the arguments: the response stays as the model said it.
+/// Returns the note of an answer beside the result when a decision changed the arguments: the response stays as the model wrote it.
 fn note(args: &Map<String, Value>) -> String {
     format!("\n\n[Executed with arguments that the user changed: {}]", json_stringify(&Value::Object(args.clone())))
 }
 
-/// What the model is told of a failing tool, as in tool rounds (LOOP-TOOL-ERROR).
+/// Returns the answer of a failing tool, as in tool rounds (LOOP-TOOL-ERROR).
 fn failure(error: &ToolError, name: &str) -> String {
     match error {
         ToolError::NotFound => format!("Tool not found: \"{name}\""),

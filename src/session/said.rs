@@ -1,4 +1,4 @@
-//! What models and tools say to a session, and what a session says to a model.
+//! Defines the input of a session from models and tools, and its output to a model.
 
 use crate::agent::ToolError;
 use crate::context::result_content;
@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 pub struct ModelReply {
     /// The text, empty for none.
     pub content: String,
-    /// What the model wants called, in this order.
+    /// The calls that the model wants, in this order.
     pub calls: Vec<RequestedCall>,
-    /// What only the provider can read.
+    /// The parts that only the provider can read.
     pub opaque: Vec<OpaqueBlock>,
 }
 
@@ -28,7 +28,7 @@ pub struct ModelReply {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedCall {
-    /// What the answer refers to.
+    /// The id to which the answer refers.
     pub id: String,
     /// The tool; one that is called [`handoff_tool`] of an agent hands the thread over to that agent.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct RequestedCall {
 }
 
 impl RequestedCall {
-    /// The arguments, if they are a JSON object (SESSION-RAW). Blank text is an empty one; nothing else is mended.
+    /// The arguments, if they are a JSON object (SESSION-RAW). Blank text is an empty one; nothing else is fixed.
     pub fn args(&self) -> Option<Map<String, Value>> {
         if self.arguments.trim().is_empty() {
             return Some(Map::new());
@@ -82,11 +82,11 @@ pub enum OpaqueBlock {
         /// The sealed thoughts.
         #[serde(default)]
         encrypted: String,
-        /// What one may read of them.
+        /// The readable part.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         summary: String,
     },
-    /// What proves a call. It stands with its call; the others stand before the text.
+    /// The proof of a call. It is with its call; the others are before the text.
     Signature {
         /// The id of the call.
         #[serde(default)]
@@ -106,7 +106,7 @@ pub trait ThreadModel {
     fn respond(&mut self, request: &ModelRequest) -> Result<ModelReply, Error>;
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest {
     /// The agent that asks, by whose tools the model is to choose.
@@ -115,7 +115,7 @@ pub struct ModelRequest {
     pub messages: Vec<SentMessage>,
 }
 
-/// A message of a request, with what stands beside its text.
+/// A message of a request, with what is beside its text.
 ///
 /// Its JSON form is that of [`Message`] with `opaque` and `images` where there are some.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,14 +165,14 @@ pub trait ParallelTools {
     fn next(&mut self) -> ToolEvent;
 }
 
-/// What happens while tools run.
+/// An event while tools run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolEvent {
     /// A call has returned.
     Returned {
         /// Its id.
         call: String,
-        /// What it returned. A failure is told to the model, and the run goes on.
+        /// The result. A failure is told to the model, and the run goes on.
         result: Result<ToolOutput, ToolError>,
     },
     /// The user has stopped the run.
@@ -181,7 +181,7 @@ pub enum ToolEvent {
     Threw(String),
 }
 
-/// What a tool returned.
+/// The output of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOutput {
     /// The text that the model is shown.

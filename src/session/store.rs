@@ -116,7 +116,7 @@ impl Store for FileStore {
         match write() {
             Ok(()) => self.whole += line.len() as u64,
             Err(error) => {
-                // The next record would stand behind half of this one. If this fails, too, opening the file again mends it.
+                // The next record would be behind half of this one. If this fails, too, opening the file again fixes it.
                 let _ = self.file.set_len(self.whole);
                 return Err(Error::store_failure(error));
             }

@@ -1,6 +1,6 @@
 //! A thread, as its facts make it.
 //!
-//! A call is never apart from its answer: both stand in one item, and a request is written from items. So no request can have an answer
+//! A call is never apart from its answer: both are in one item, and a request is written from items. So no request can have an answer
 //! without a call, a call with two answers, or something between a call and its answer (SESSION-VALID).
 
 use super::fact::{Approval, ThreadFact};
@@ -9,7 +9,7 @@ use crate::ids::Ids;
 use crate::{Error, Message, ToolCall};
 use serde_json::{Map, Value};
 
-/// What the model is told of a call that began and was cut (SESSION-ANSWERED).
+/// The answer to a call that began and was cut (SESSION-ANSWERED).
 pub(super) const INTERRUPTED: &str = "Interrupted: the run ended before this call returned. It may have had an effect.";
 
 /// The thread after some facts.
@@ -22,7 +22,7 @@ pub(super) struct SessionThread {
     pub(super) ids: Ids,
 }
 
-/// What stays together in a thread.
+/// The items of a thread that stay together.
 #[derive(Clone, Debug)]
 pub(super) enum ThreadItem {
     User(String),
@@ -116,7 +116,7 @@ impl SessionThread {
         call.ok_or_else(|| Error::store_failure(format!("the newest response has no call {id:?}")))
     }
 
-    /// The calls of the newest response, if nothing stands behind it. Only they can be open.
+    /// The calls of the newest response, if nothing is behind it. Only they can be open.
     pub(super) fn newest_calls(&self) -> &[ThreadCall] {
         match self.items.last() {
             Some(ThreadItem::Round(round)) => &round.calls,
@@ -130,7 +130,7 @@ impl SessionThread {
         self.newest_calls().iter().filter(waits).map(|call| call.call.id.clone()).collect()
     }
 
-    /// Whether the model has something to go on with: a message, a summary or results that it has not answered yet.
+    /// Returns whether the model has something to go on with: a message, a summary or results that it has not answered yet.
     pub(super) fn waits_for_model(&self) -> bool {
         match self.items.last() {
             None => false,
@@ -159,7 +159,7 @@ impl ThreadRound {
     }
 
     /// The response, and one answer behind it for each of its calls. A response that says nothing is no message: providers refuse one
-    /// without text and calls, and opaque parts never stand alone (SESSION-WHOLE).
+    /// without text and calls, and opaque parts never are alone (SESSION-WHOLE).
     fn messages(&self) -> Vec<SentMessage> {
         if self.content.is_empty() && self.calls.is_empty() {
             return Vec::new();
@@ -180,7 +180,7 @@ impl ThreadRound {
 }
 
 impl ThreadCall {
-    /// The call as the model is shown it. Strict providers refuse arguments that are no object; what the model wrote stands in the answer
+    /// The call as the model is shown it. Strict providers refuse arguments that are no object; what the model wrote is in the answer
     /// (SESSION-RAW).
     fn sent(&self) -> ToolCall {
         let RequestedCall { id, name, .. } = self.call.clone();
@@ -197,7 +197,7 @@ pub(super) fn text(text: impl Into<String>) -> ToolOutput {
     ToolOutput { text: text.into(), images: Vec::new() }
 }
 
-/// What the model is told of a call that was denied (SESSION-DENIED).
+/// Returns the answer to a call that was denied (SESSION-DENIED).
 fn denied(reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("Not executed: the user denied this call: {reason}"),

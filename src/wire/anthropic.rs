@@ -6,9 +6,9 @@ use crate::{Error, Field, Message};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// Stands before an assistant turn that comes first, since a conversation begins with the user.
+/// Comes before an assistant turn that comes first, since a conversation begins with the user.
 const BEGINNING: &str = "[The conversation begins with the assistant.]";
-/// Stands behind an assistant turn that comes last, since newer models answer the user only.
+/// Comes behind an assistant turn that comes last, since newer models answer the user only.
 const GO_ON: &str = "[Go on.]";
 /// Larger requests are refused.
 const MOST_MESSAGES: usize = 100_000;
@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 32 << 20;
 /// The turns of that format alternate, so that messages of one side in a row become one, block by block; a tool message is
 /// a `tool_result` block on the user's side. The user begins and ends: where the assistant would, a short text of the user
 /// is added. What is lost: texts that are empty or white space, which the API refuses, are left out, and with them
-/// the messages that say nothing else; system messages are joined by LF LF, wherever they stood.
+/// the messages that say nothing else; system messages are joined by LF LF, wherever they were.
 ///
 /// ```
 /// use serde_json::json;
@@ -113,7 +113,7 @@ pub fn from_anthropic(request: &Value) -> Result<Vec<Message>, Error> {
     Ok(messages)
 }
 
-/// Whether a text is more than white space; the API refuses texts that are not.
+/// Returns whether a text is more than white space; the API refuses texts that are not.
 fn says_something(text: &str) -> bool {
     // White space as both Python and JavaScript trim it.
     let is_white = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{feff}');

@@ -6,18 +6,18 @@ use crate::{Error, Message, ToolCall};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
-/// What a provider accepts as the id of a call.
+/// The form of call ids that a provider accepts.
 #[derive(Clone, Copy)]
 pub(super) struct IdForm {
     /// The most UTF-16 code units, hence characters.
     pub(super) longest: usize,
-    /// Whether only letters, digits, `_` and `-` are accepted.
+    /// True if only letters, digits, `_` and `-` are accepted.
     pub(super) plain: bool,
 }
 
-/// What every provider accepts as the name of a tool: 1 to 64 letters, digits, `_` and `-`.
+/// The form of tool names that every provider accepts: 1 to 64 letters, digits, `_` and `-`.
 const NAMES: IdForm = IdForm { longest: 64, plain: true };
-/// What every provider accepts as one text, in characters.
+/// The longest text that every provider accepts, in characters.
 const LONGEST_TEXT: usize = 10_485_760;
 
 /// The messages with ids, names and arguments that a provider accepts.
@@ -43,7 +43,7 @@ pub(super) fn nothing_to_send() -> Error {
 struct Fitting {
     form: IdForm,
     ids: Ids,
-    /// For each id of the last group of calls the ids that stand for it, which their answers take in turn.
+    /// For each id of the last group of calls the ids that represent it, which their answers take in turn.
     open: HashMap<String, VecDeque<String>>,
     names: FittedNames,
 }
@@ -98,7 +98,7 @@ impl IdForm {
     }
 }
 
-/// The names of tools, each with the one that stands for it.
+/// The names of tools, each with the one that represents it.
 #[derive(Default)]
 struct FittedNames {
     taken: Ids,

@@ -138,7 +138,7 @@ impl TranscriptReader {
     }
 }
 
-/// What a message says, in the terms of events.
+/// Returns the content of a message, in the terms of events.
 fn kinds(message: Message) -> Vec<EventKind> {
     let (role, content, tool_calls) = match message {
         Message::System { content } => (Role::System, content, Vec::new()),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// Writes the `input` items of an OpenAI Responses request that carries the whole history.
 ///
 /// The API accepts the result for a hardened list ([`provider_rules`](crate::oracle::provider_rules)): ids and names that
-/// it refuses are replaced as [`to_openai`](super::to_openai) does. The text of an AI message that also calls tools stands
+/// it refuses are replaced as [`to_openai`](super::to_openai) does. The text of an AI message that also calls tools is
 /// before the calls, if it is not empty.
 ///
 /// ```

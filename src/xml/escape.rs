@@ -42,7 +42,7 @@ pub fn escape_attribute(text: &str, profile: Profile) -> String {
     escaped
 }
 
-/// What text and attribute values have in common (ESC-1 to ESC-4, ESC-FORBIDDEN).
+/// Writes a character by the rules that text and attribute values share (ESC-1 to ESC-4, ESC-FORBIDDEN).
 fn push_escaped(escaped: &mut String, character: char) {
     match character {
         '&' => escaped.push_str("&amp;"),
@@ -55,7 +55,7 @@ fn push_escaped(escaped: &mut String, character: char) {
     }
 }
 
-/// Whether XML 1.0 permits a character at all (production `Char`).
+/// Returns whether XML 1.0 permits a character at all (production `Char`).
 ///
 /// ```
 /// assert!(threadspec::is_xml_char('\t') && !threadspec::is_xml_char('\u{1b}') && !threadspec::is_xml_char('\u{ffff}'));

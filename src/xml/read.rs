@@ -273,7 +273,7 @@ pub(crate) fn normalize(value: &str) -> Result<String, String> {
     Ok(normalized)
 }
 
-/// The character that a reference (without `&` and `;`) stands for.
+/// The character that a reference (without `&` and `;`) represents.
 pub(crate) fn resolve(reference: &str) -> Result<char, String> {
     let character = match reference {
         "amp" => Some('&'),

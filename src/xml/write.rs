@@ -10,7 +10,7 @@ use serde_json::Value;
 /// How to write a thread document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerializeOptions<'a> {
-    /// What decides where the sources are silent.
+    /// Decides where the sources are silent.
     pub profile: Profile,
     /// Follows `</thread>` after one LF, verbatim; nothing follows when it is empty (DOC-6).
     pub response_prefix: &'a str,
@@ -124,7 +124,7 @@ fn body(kind: &EventKind, profile: Profile) -> String {
     }
 }
 
-/// The text of an event whose body is a text as it stands (EVT-*).
+/// The text of an event whose body is a text as it is (EVT-*).
 pub(crate) fn text_of(kind: &EventKind) -> Option<&str> {
     match kind {
         EventKind::Message { content: text, .. }

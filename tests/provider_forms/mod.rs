@@ -1,4 +1,4 @@
-//! Faults planted in long histories, each in several places: what is found is exactly what was planted, and every fault of a message is told.
+//! Puts faults into long histories, each in several places: exactly these are found, and every fault of a message is reported.
 
 mod anthropic;
 mod bedrock;

@@ -15,7 +15,7 @@ pub fn members(json: &str) -> Option<RawMembers<'_>> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
 }
 
-/// Whether an object is an element of a request's list: a message or an item.
+/// Returns whether an object is an element of a request's list: a message or an item.
 pub fn is_message(json: &str) -> bool {
     members(json).is_some_and(|members| members.contains_key("role") || members.contains_key("type"))
 }
@@ -55,7 +55,7 @@ fn api_of_messages(body: &Value) -> Option<Api> {
         .map_or(Some(Api::OpenAiResponses), |messages| messages.iter().find_map(of_message))
 }
 
-/// Whether messages are in the words of Bedrock's `Converse`: their blocks have no `type`, but one member by its name.
+/// Returns whether messages are in the words of Bedrock's `Converse`: their blocks have no `type`, but one member by its name.
 fn is_bedrock(messages: &[Value]) -> bool {
     let mut blocks =
         messages.iter().flat_map(|message| message.member("content").as_array().into_iter().flatten()).peekable();

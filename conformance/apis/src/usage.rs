@@ -1,4 +1,4 @@
-//! What requests and answers cost, by a rule that an agent can check.
+//! Counts the usage of requests and answers, by a rule that an agent can check.
 //!
 //! A token is a quarter of the bytes of compact JSON: of tools, system and history for what goes in, of texts and arguments for what comes
 //! out, rounded up and at least 1. What a request has in common with an earlier one, from its beginning on, is cached: with OpenAI from
@@ -16,19 +16,19 @@ const REMEMBERED: usize = 16;
 /// How many tokens a request and its answer have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// What went in, all of it.
+    /// All of the input.
     pub input: u64,
-    /// Of that, what the cache had.
+    /// The part of it that the cache had.
     pub cached: u64,
-    /// Of that, what was written into the cache (anthropic).
+    /// The part of it that was written into the cache (anthropic).
     pub written: u64,
-    /// What came out.
+    /// The output.
     pub output: u64,
-    /// Of that, what was only thought.
+    /// The part of it that was thinking.
     pub reasoning: u64,
 }
 
-/// What a model is shown of a request, as one text.
+/// The parts of a request that a model sees, as one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptText {
     /// Compact JSON.
@@ -62,7 +62,7 @@ pub fn tokens(bytes: usize) -> u64 {
 }
 
 impl PromptText {
-    /// What the body of a request shows the model.
+    /// Returns the parts of a request's body that the model sees.
     pub fn of(api: Api, body: &Value) -> Self {
         let parts = match api {
             Api::OpenAiChat => &["tools", "messages"][..],

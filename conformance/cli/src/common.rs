@@ -1,4 +1,4 @@
-//! What several commands need: the corpus, files, errors, exit codes.
+//! Reads what several commands need: the corpus, files, errors, exit codes.
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use wildmatch::WildMatch;
 pub struct Stop {
     /// The exit code.
     pub code: Exit,
-    /// What to tell the user.
+    /// The message for the user.
     pub message: String,
 }
 
@@ -100,7 +100,7 @@ pub fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
     }
 }
 
-/// Whether files are those of the built-in corpus, which a test has checked.
+/// Returns whether files are those of the built-in corpus, which a test has checked.
 fn is_built_in(files: &[File]) -> bool {
     let own = threadspec_golden::files();
     files.len() == own.len() && files.iter().zip(own).all(|(file, own)| (&*file.path, &*file.text) == *own)
@@ -154,7 +154,7 @@ pub fn select<'a>(corpus: &'a Corpus, patterns: &[String]) -> Result<Vec<&'a Cas
     Ok(corpus.cases.iter().filter(chosen).collect())
 }
 
-/// What may stand for cases: their ids, and patterns for their topics and folders.
+/// Lists the names that may represent cases: their ids, and patterns for their topics and folders.
 fn patterns_of(corpus: &Corpus) -> BTreeSet<String> {
     let ids = corpus.cases.iter().map(|case| case.id.as_str());
     ids.flat_map(|id| {

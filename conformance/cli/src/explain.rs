@@ -137,7 +137,7 @@ fn verdict_text(verdict: Verdict) -> &'static str {
         }
         Verdict::NotRun => "the run ended before the case. It counts against the testee, since nothing was shown.",
         Verdict::KnownFailure => {
-            "the case fails, and the file of known failures says so (--known-failures). It does not count against the testee."
+            "the case fails, and the file of known failures lists it (--known-failures). It does not count against the testee."
         }
         Verdict::UnexpectedPass => {
             "the case passes, and the file of known failures says that it fails: exit code 5. Take it out of the file, or let \
@@ -153,7 +153,7 @@ fn exit_text(exit: Exit) -> &'static str {
             "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable. Of `check`: an error was found (with --strict: or a warning)."
         }
         Exit::Usage => {
-            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file that is not what it should be. Of `check`: a file cannot be read, or nothing in it was recognized."
+            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file of the wrong form. Of `check`: a file cannot be read, or nothing in it was recognized."
         }
         Exit::Testee => {
             "the testee could not be started, or its handshake failed. Try it by hand: paste \
@@ -166,7 +166,7 @@ fn exit_text(exit: Exit) -> &'static str {
             "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."
         }
         Exit::Interrupted => {
-            "interrupted; the testee was ended, the summary printed and the reports written. Of `check`: what was found until then was told."
+            "interrupted; the testee was ended, the summary printed and the reports written. Of `check`: the findings so far were printed."
         }
     }
 }

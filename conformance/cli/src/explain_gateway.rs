@@ -1,4 +1,4 @@
-//! What `threadspec explain` says of a clause of gateways before the rule: what users see.
+//! Explains, for `threadspec explain`, the effect on users of a clause of gateways.
 
 use threadspec_golden::clause;
 use threadspec_judge::corpus::Clause;
@@ -36,12 +36,12 @@ const SEEN: [(&str, &str); 25] = [
     ),
     (
         clause::GATE_TEXT,
-        "Code loses its indentation, a prompt its signs, a text its letters; the model answers about what it was shown.",
+        "Code loses its indentation, a prompt its signs, a text its letters; the model answers about the changed text.",
     ),
     (
         clause::GATE_INVENTED,
         "The model repeats a sentence that nobody wrote, such as a remark on an empty message, or stops because it believes that it was told \
-         so. An answer holds what the model never said.",
+         so. An answer holds what the model never sent.",
     ),
     (
         clause::GATE_MEDIA,
@@ -49,7 +49,7 @@ const SEEN: [(&str, &str); 25] = [
     ),
     (
         clause::GATE_TOOLS,
-        "The model calls a tool without what it needs, with values that do not exist, or by a name that no tool has.",
+        "The model calls a tool without required arguments, with values that do not exist, or by a name that no tool has.",
     ),
     (
         clause::GATE_TOOLS_FULL,
@@ -83,7 +83,7 @@ const SEEN: [(&str, &str); 25] = [
     ),
     (
         clause::GATE_STOP,
-        "An answer ends in the middle of a sentence, and the agent takes it for finished, since nothing says that a limit was reached.",
+        "An answer ends in the middle of a sentence, and the agent takes it for finished, since no limit is reported.",
     ),
     (clause::GATE_STOP_CALLS, "An agent that looks at the reason shows the text and never runs the calls."),
     (
@@ -98,7 +98,7 @@ const SEEN: [(&str, &str); 25] = [
         clause::GATE_WAIT,
         "Behind a limit all clients come back at once, again and again, and the limit holds for longer.",
     ),
-    (clause::GATE_THINKING, "What the model thought is not shown, so that a long pause looks like a hang."),
+    (clause::GATE_THINKING, "The model's thinking is not shown, so a long pause looks like a hang."),
     (
         clause::GATE_CACHE,
         "Each request is slow and costs as much as the whole conversation: the provider's cache serves only what begins like the one before.",
@@ -109,7 +109,7 @@ const SEEN: [(&str, &str); 25] = [
     ),
 ];
 
-/// What users see of a breach of a clause, if it is one of gateways.
+/// Returns the effect on users of a breach of a clause, if it is one of gateways.
 pub(crate) fn seen_text(clause: &Clause) -> Option<String> {
     let (_, seen) = SEEN.iter().find(|(id, _)| *id == clause.id)?;
     Some(format!("{}\n  {seen}\n\n", styled(STRONG, "what users see")))

@@ -1,4 +1,4 @@
-//! What `threadspec explain` says of a profile and of an entry of the errata.
+//! Explains a profile or an entry of the errata, for `threadspec explain`.
 
 use crate::selection::clauses_named;
 use std::collections::HashSet;
@@ -59,11 +59,11 @@ pub(crate) fn profile_text(profile: JudgeProfile, corpus: &Corpus, errata: &str)
     );
     match profile {
         JudgeProfile::Literal => {
-            out.push_str("what it accepts where hardened has one reading:\n");
+            out.push_str("accepted here, where hardened has one reading:\n");
             out.push_str(&decisions(errata, &[JudgeProfile::Literal]));
         }
         JudgeProfile::Hardened => {
-            out.push_str("what changes against literal:\n");
+            out.push_str("changes against literal:\n");
             out.push_str(&decisions(errata, &JudgeProfile::OWN));
         }
         JudgeProfile::Universal => out.push_str(&families(corpus)),

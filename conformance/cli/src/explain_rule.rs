@@ -1,4 +1,4 @@
-//! What `threadspec explain` says of a rule of a model API.
+//! Explains a rule of a model API, for `threadspec explain`.
 
 use std::fmt::Write;
 use threadspec_golden::{
@@ -75,12 +75,12 @@ fn text(rule: &RuleEntry) -> String {
 fn evidence(rule: &RuleEntry) -> &'static str {
     let has = |word| rule.sure.split(' ').any(|sure| sure == word);
     match (has("D"), has("R2")) {
-        _ if rule.until.is_some() => "It is no longer enforced, so that it is a warning.",
+        _ if rule.until.is_some() => "It is no longer enforced, so it is a warning.",
         (true, true) => "The provider documents it, and several users have met the error.",
         (true, false) => "The provider documents it.",
         (false, true) => "Several users have met the error.",
         (false, false) if rule.is_sure() => "One user has met the error.",
-        (false, false) => "One user has met the error, so that it is a warning.",
+        (false, false) => "One user has met the error, so it is a warning.",
     }
 }
 

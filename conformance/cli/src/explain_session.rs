@@ -1,11 +1,11 @@
-//! What `threadspec explain` says of a clause of sessions before the rule: what users see, and what their provider answers.
+//! Explains, for `threadspec explain`, the effect on users of a clause of sessions, and the answer of their provider.
 
 use std::fmt::Write;
 use threadspec_golden::{clause, provider_rules};
 use threadspec_judge::corpus::Clause;
 use threadspec_report::terminal::{STRONG, styled};
 
-/// What users see of a breach, and the rules by which their provider refuses the thread.
+/// The effect of a breach on users, and the rules by which their provider refuses the thread.
 type BreachSeen = (&'static str, &'static str, &'static [&'static str]);
 
 const UNANSWERED: &[&str] = &["OAI-CHAT-ANSWERED", "OAI-RESP-ANSWERED", "ANT-ANSWERED"];
@@ -50,7 +50,7 @@ const SEEN: &[BreachSeen] = &[
     (
         clause::SESSION_SAID_ONCE,
         "The model has forgotten what was said, or reads it twice: it asks again, answers an old question, or mixes up results. A call that \
-         stands there twice is refused.",
+         is there twice is refused.",
         &["OAI-RESP-ITEM-UNIQUE", "ANT-ID-UNIQUE"],
     ),
     (
@@ -120,7 +120,7 @@ const SEEN: &[BreachSeen] = &[
     ),
 ];
 
-/// What users see of a breach of a clause, if it is one of sessions.
+/// Returns the effect on users of a breach of a clause, if it is one of sessions.
 pub(crate) fn seen_text(clause: &Clause) -> Option<String> {
     let (_, seen, rules) = SEEN.iter().find(|(id, ..)| *id == clause.id)?;
     let mut out = format!("{}\n  {seen}\n", styled(STRONG, "what users see"));

@@ -11,13 +11,13 @@ use threadspec_judge::text::visible;
 use threadspec_report::terminal::complain;
 use threadspec_runner::{Exit, Known, Run, files};
 
-/// Which failures are known.
+/// The options about known failures.
 #[derive(Debug, clap::Args)]
 pub struct KnownFailures {
     /// Excuse the failures that this file names; each of them must fail
     #[arg(long = "known-failures", value_name = "FILE")]
     read: Option<PathBuf>,
-    /// The same, and take out of the file what passes; with --reason, add what fails
+    /// Excuse them likewise, and remove entries that pass; with --reason, add new failures
     #[arg(long = "update-known-failures", value_name = "FILE", conflicts_with = "read")]
     update: Option<PathBuf>,
     /// The reason for the failures that are added to the file
@@ -62,9 +62,7 @@ impl KnownFailures {
         let (updated, left_out) = known.updated(run, by, strict, self.reason.as_deref());
         if left_out > 0 {
             let name = visible(&path.display().to_string());
-            complain(&format!(
-                "{left_out} failures are not in {name}; --reason TEXT adds them, and says why they are known"
-            ));
+            complain(&format!("{left_out} failures are not in {name}; --reason TEXT adds them, with the reason"));
         }
         let written = updated.text().map_err(io::Error::other).and_then(|text| {
             files::prepare(path)?;
@@ -76,7 +74,7 @@ impl KnownFailures {
         }
     }
 
-    /// What is out of date in the file.
+    /// Lists the outdated entries of the file.
     pub fn out_of_date(known: &Known, by: (&Corpus, JudgeProfile)) -> Vec<String> {
         known.out_of_date(by.0, by.1, SystemTime::now())
     }

@@ -15,7 +15,7 @@ pub struct List {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// List only cases, or clauses, whose id matches; `*` stands for anything, `/` included (repeatable)
+    /// List only cases, or clauses, whose id matches; `*` matches anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// List only cases of this operation (repeatable)

@@ -57,7 +57,7 @@ fn whole_program() -> ExitCode {
     let mut command = Command::new(cargo);
     command.args(["run", "--quiet", "--bin", "threadspec", "--manifest-path"]);
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml"));
-    // The folder that a program stands in has the name of its profile, but for the usual one.
+    // The folder that a program is in has the name of its profile, but for the usual one.
     let program = env::current_exe().ok();
     if let Some(profile) =
         program.as_deref().and_then(Path::parent).and_then(Path::file_name).filter(|name| *name != "debug")
@@ -74,7 +74,7 @@ fn whole_program() -> ExitCode {
     }
 }
 
-/// Puts the command in the place of this process, so that signals reach it.
+/// Replaces this process by the command, so that signals reach it.
 #[cfg(unix)]
 fn started(command: &mut Command) -> io::Result<ExitCode> {
     use std::os::unix::process::CommandExt;

@@ -16,10 +16,10 @@ use threadspec_runner::{Exit, Run, RunOptions, interrupt};
 
 /// A run without options fills at most so many rows of a terminal.
 const ROWS: usize = 40;
-/// Of these the totals have at most so many.
+/// The most lines of totals.
 const TOTALS: usize = 14;
 
-/// What is shown, and what is written.
+/// The options about output and reports.
 #[derive(Debug, clap::Args)]
 pub struct Reporting {
     /// Print one line per failure, and no progress
@@ -28,10 +28,10 @@ pub struct Reporting {
     /// Also write a report: json, junit, html, markdown or badge; the path `-` is stdout (repeatable)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = target_parser())]
     report: Vec<Target>,
-    /// Show every failure in full, not the clearest one of each cause, and what is unsupported
+    /// Show every failure in full, not the clearest one of each cause, and the unsupported cases
     #[arg(long)]
     all: bool,
-    /// Show the clearest case of this many causes in full, and the others on a line each [default: what 40 lines hold]
+    /// Show the clearest case of this many causes in full, and the others on a line each [default: as fits in 40 lines]
     #[arg(long, value_name = "N", conflicts_with = "all")]
     max_failures: Option<usize>,
 }
@@ -75,26 +75,26 @@ pub struct Finished<'a> {
     pub hello: &'a Hello,
     /// The command of the testee.
     pub command: &'a [String],
-    /// What counts against the testee beyond its replies.
+    /// Faults of the testee beyond its replies.
     pub against: Vec<String>,
-    /// What is out of date in the file of known failures.
+    /// Outdated entries of the file of known failures.
     pub out_of_date: Vec<String>,
     /// The options of the run.
     pub options: RunOptions,
     /// When it began.
     pub began: SystemTime,
-    /// What could not be written so far.
+    /// Errors of reports that could not be written so far.
     pub unwritten: Vec<Stop>,
     /// The command that repeats a case.
     pub repeat: Repeat<'a>,
     /// How reports are written.
     pub write: WriteReport,
-    /// What to do once nothing fails.
+    /// The next command once nothing fails.
     pub next: Option<String>,
 }
 
 impl Reporting {
-    /// Whether a report is a page, for which templates are needed.
+    /// Returns whether a report is a page, for which templates are needed.
     pub(crate) fn needs_pages(&self) -> bool {
         self.report.iter().any(|target| target.format != ReportFormat::Json)
     }
@@ -199,7 +199,7 @@ impl Reporting {
         write(&self.report, &runs, (corpus, errata), writer)
     }
 
-    /// Whether what failed fills one screen at most.
+    /// Returns whether what failed fills one screen at most.
     fn is_on_one_screen(&self) -> bool {
         !self.quiet && !self.all && self.max_failures.is_none()
     }

@@ -1,4 +1,4 @@
-//! Which cases a command is about.
+//! Selects the cases of a command.
 
 use crate::{Stop, did_you_mean, select};
 use std::collections::HashSet;
@@ -9,10 +9,10 @@ use threadspec_judge::text::visible;
 use threadspec_runner::{Exit, Shard, can_be_put};
 use wildmatch::WildMatch;
 
-/// Which cases.
+/// The options that select cases.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CaseFilter {
-    /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    /// Run only cases whose id matches; `*` matches anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(crate) filter: Vec<String>,
     /// Run only cases of this operation (repeatable)
@@ -60,7 +60,7 @@ impl CaseFilter {
         (provider, through): (Option<Transport>, Option<Api>),
     ) -> Result<(), Stop> {
         let why = provider.map_or_else(
-            || "; --provider API puts them to an agent over HTTP".to_owned(),
+            || "; --provider API runs them against an agent over HTTP".to_owned(),
             |transport| format!(", which are not for {transport}"),
         );
         let refuse = |what: String| Err(Stop::new(Exit::Usage, format!("{what}{why}")));
@@ -99,7 +99,7 @@ impl CaseFilter {
         }
     }
 
-    /// The same as arguments.
+    /// Adds the same options as arguments of a command.
     pub(crate) fn arguments(&self, add: &mut impl FnMut(&str, &str)) {
         self.filter.iter().for_each(|pattern| add("--filter", pattern));
         self.op.iter().for_each(|op| add("--op", &op.to_string()));

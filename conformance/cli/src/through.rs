@@ -22,7 +22,8 @@ pub enum StreamPieces {
     Tiny,
 }
 
-/// Whether a case can be put: an agent plays no case about gateways, and of several runs at once each needs tools, by which it is known.
+/// Returns whether a case can run: an agent plays no case about gateways, and of several runs at once each needs tools, by which it is
+/// known.
 pub(crate) fn takes(options: &ThroughOptions, is_agent: bool, case: &Case) -> bool {
     if !options.is_given() {
         return true;
@@ -43,7 +44,7 @@ pub(crate) fn takes(options: &ThroughOptions, is_agent: bool, case: &Case) -> bo
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "A gateway between client and provider")]
 pub struct ThroughOptions {
-    /// Start a gateway with this command, ask through it, and judge what it changes
+    /// Start a gateway with this command, ask through it, and judge its changes
     #[arg(long, value_name = "CMD", requires_all = ["provider", "client"])]
     through: Option<String>,
     /// The API that the client speaks: openai-chat, openai-responses or anthropic
@@ -67,10 +68,10 @@ pub struct ThroughOptions {
     /// Make the fresh folder the gateway's HOME
     #[arg(long, requires = "through")]
     through_home: bool,
-    /// Write what the gateway prints to this file
+    /// Write the gateway's output to this file
     #[arg(long, value_name = "FILE", requires = "through")]
     through_log: Option<PathBuf>,
-    /// What reports call the gateway, perhaps with its version [default: the first word of CMD]
+    /// Call the gateway so in reports, perhaps with its version [default: the first word of CMD]
     #[arg(long, value_name = "NAME")]
     through_name: Option<String>,
     /// How long the gateway may take to get ready
@@ -142,7 +143,7 @@ impl ThroughOptions {
         Ok(())
     }
 
-    /// Whether a gateway is to be asked.
+    /// Returns whether the options name a gateway.
     pub fn is_given(&self) -> bool {
         self.through.is_some() || self.through_url.is_some()
     }
@@ -185,7 +186,7 @@ impl ThroughOptions {
         self.through_key_env.as_ref().and_then(|name| env::var(name).ok())
     }
 
-    /// Whether the fresh folder is the HOME of the gateway.
+    /// Returns whether the fresh folder is the HOME of the gateway.
     pub fn has_home(&self) -> bool {
         self.through_home
     }
@@ -205,7 +206,7 @@ impl ThroughOptions {
         self.at_once
     }
 
-    /// What it is called, and its version if the name has one.
+    /// Returns its name, and its version if the name has one.
     pub fn name(&self) -> String {
         if let Some(name) = &self.through_name {
             return name.clone();
@@ -219,7 +220,7 @@ impl ThroughOptions {
         }
     }
 
-    /// What run files tell of it; `None` without a gateway.
+    /// Describes it for run files; `None` without a gateway.
     pub fn told(&self) -> Option<RunGateway> {
         if !self.is_given() {
             return None;

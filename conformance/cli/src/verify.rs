@@ -50,10 +50,11 @@ Examples:
 
 /// The testees of a run.
 pub type Testees = Vec<Box<dyn Testee + Send>>;
-/// Says after a run what its testees left to be said.
+/// Reports after a run what its testees left behind.
 pub type Leftovers = Box<dyn FnOnce() -> Option<String>>;
 
-/// What the whole program adds to this command: testees that ask a provider for the answers of their model, and reports that are pages.
+/// The additions of the whole program to this command: testees that ask a provider for the answers of their model, and reports that are
+/// pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Additions {
     /// Starts the testees of `--provider`. The first one is ready; the others start when they are first asked.
@@ -126,7 +127,7 @@ pub struct Verify {
     /// Draw the order of the cases, and the ids of the requests, from this seed [default in CI: another one each time]
     #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     shuffle: Option<u64>,
-    /// Put the cases to the same process this many times, to find what shows only after many requests
+    /// Run the cases in the same process this many times, to find faults that appear only after many requests
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
     /// Put the cases to the same process again and again for this long
@@ -300,7 +301,7 @@ impl Verify {
         self.provider.map(|_| JudgeProfile::Universal).or(self.profile)
     }
 
-    /// Whether a case is put to the testee.
+    /// Returns whether a case runs against the testee.
     fn puts(&self, case: &Case, options: &RunOptions) -> bool {
         options.fits(case) && takes(&self.through, !self.command.is_empty(), case)
     }
@@ -336,7 +337,7 @@ impl Verify {
         Ok((testees, none))
     }
 
-    /// Whether only a program with [`Additions`] can run this command.
+    /// Returns whether only a program with [`Additions`] can run this command.
     pub fn needs_additions(&self) -> bool {
         self.provider.is_some() || self.output.needs_pages()
     }
@@ -400,7 +401,7 @@ impl Verify {
         RunOptions { left_out, ..options }
     }
 
-    /// What counts against the testee beyond its replies.
+    /// Lists the faults of the testee beyond its replies.
     fn against(&self, run: &Run<'_>, hello: &Hello, options: &RunOptions) -> Vec<String> {
         let missing = self.require_ops.iter().filter(|op| !hello.ops.contains(op));
         let mut against: Vec<String> =

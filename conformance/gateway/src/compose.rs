@@ -9,11 +9,11 @@ use threadspec_judge::protocol::Reply;
 use threadspec_judge::universal::value;
 use threadspec_provider::{Overheard, RunPlan, overheard, unsayable, unsupported};
 
-/// Of how many findings of a run both sides are shown.
+/// The number of findings of a run of which both sides are shown.
 const SHOWN: usize = 3;
 
-/// The reply of a client of ours whose requests went through a gateway: what it said itself, with the requests as it sent them, and in
-/// `wire` what it read, what was found between both sides, and what the gateway is called (`through`).
+/// Composes the reply of a client of ours whose requests went through a gateway: its own reply, with the requests as it sent them, and in
+/// `wire` the answers that it read, the findings between both sides, and the name of the gateway (`through`).
 ///
 /// The client is judged by what it was told, so that whatever a gateway made of it is the gateway's alone, and named by a clause GATE-*.
 ///
@@ -36,7 +36,8 @@ pub fn compose(run: &GatewayRun<'_>, name: &str, reply: Reply) -> Reply {
     compose_with(run, name, &judge(run), false, reply)
 }
 
-/// The same with these findings. What an agent did that is not ours is judged by the clauses WIRE-* as well, beside what the gateway did.
+/// Composes the reply with these findings. What an agent did that is not ours is judged by the clauses WIRE-* as well, beside what the
+/// gateway did.
 pub fn compose_with(
     run: &GatewayRun<'_>,
     name: &str,
@@ -82,7 +83,7 @@ pub fn compose_with(
     composed
 }
 
-/// What was said and cannot be told in the client's API.
+/// Returns the part of the answers that the client's API cannot express.
 fn untellable(run: &GatewayRun<'_>) -> Option<String> {
     let is_plain = run.client == Api::Anthropic && !run.plan.stream;
     let mut said = run.record.attempts.iter().filter_map(|attempt| attempt.said.as_ref());
@@ -90,5 +91,5 @@ fn untellable(run: &GatewayRun<'_>) -> Option<String> {
         !value::read(if arguments.is_empty() { "{}" } else { arguments }).is_ok_and(|arguments| arguments.is_object())
     };
     let has_raw = is_plain && said.any(|said| said.calls.iter().any(|call| is_raw(&call.arguments)));
-    has_raw.then(|| "arguments that are no JSON are told in streams only".to_owned())
+    has_raw.then(|| "arguments that are no JSON are sent in streams only".to_owned())
 }

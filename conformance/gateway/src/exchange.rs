@@ -1,4 +1,4 @@
-//! What a client sent to a gateway and heard from it.
+//! Records the requests of a client to a gateway, and the answers.
 
 use std::time::Duration;
 use threadspec::oracle::Api;
@@ -15,6 +15,6 @@ pub struct ClientExchange {
     pub ended: Duration,
     /// The request as it was sent.
     pub request: ClientRequest,
-    /// What came back; `None` if nothing did, or nothing that is HTTP.
+    /// The answer; `None` if none came, or none that is HTTP.
     pub response: Option<ClientResponse>,
 }

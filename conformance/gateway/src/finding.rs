@@ -1,4 +1,4 @@
-//! What is wrong with what a gateway did.
+//! Describes the faults of a gateway.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -11,7 +11,7 @@ pub struct GateFinding {
     pub clause: &'static str,
     /// How much it counts.
     pub level: WireLevel,
-    /// What went in and what came out, and where, in one sentence.
+    /// The input, the output and the place, in one sentence.
     pub what: String,
     /// The exchange in which the difference was made, by its position.
     pub exchange: usize,
@@ -21,20 +21,20 @@ pub struct GateFinding {
     pub sides: Option<BothSides>,
 }
 
-/// What went into a gateway and what came out, cut to the first difference.
+/// The input and the output of a gateway, cut to the first difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BothSides {
-    /// Which way it went.
+    /// The direction.
     pub way: Way,
-    /// What went in.
+    /// The input.
     pub before: String,
-    /// What came out.
+    /// The output.
     pub behind: String,
     /// A command that sends the request of the client again, without its key.
     pub curl: String,
 }
 
-/// Which way something goes through a gateway.
+/// The direction through a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the client to the provider.
@@ -44,7 +44,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// What the two sides are called.
+    /// Returns the names of the two sides.
     pub fn names(self) -> [&'static str; 2] {
         match self {
             Self::Request => ["sent", "arrived"],
@@ -71,7 +71,7 @@ impl GateFinding {
         json!({"clause": self.clause, "level": self.level.to_string(), "what": self.what.clone() + &self.below()})
     }
 
-    /// The same without both sides.
+    /// Returns the finding without both sides.
     #[must_use]
     pub fn in_short(&self) -> Self {
         Self { sides: None, ..self.clone() }

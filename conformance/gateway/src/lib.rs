@@ -1,4 +1,4 @@
-//! What a gateway between an agent and its model changes.
+//! Finds the changes that a gateway between an agent and its model makes.
 //!
 //! Both sides are known byte for byte: what the client sent and what arrived at the provider, what the provider said and what the client
 //! read. [`judge`] puts both into the messages of `threadspec`'s protocol, and compares one pair at a time, so that a fault is counted in

@@ -1,4 +1,4 @@
-//! Which attempts came because of which exchange.
+//! Pairs the attempts at the provider with the exchanges that caused them.
 
 use crate::exchange::ClientExchange;
 use crate::run::{GatewayAttempts, GatewayRun};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use threadspec_apis::ApiRequest;
 use threadspec_provider::Attempt;
 
-/// What the clocks of both sides may be off.
+/// The most that the clocks of both sides may differ.
 const TOLERANCE: Duration = Duration::from_millis(5);
 
 impl GatewayRun<'_> {
@@ -49,7 +49,7 @@ fn is_during(exchange: &ClientExchange, attempt: &Attempt, tolerance: Duration) 
     exchange.began <= attempt.at + tolerance && attempt.at <= exchange.ended + tolerance
 }
 
-/// How many of the texts of an attempt stand in a request.
+/// How many of the texts of an attempt are in a request.
 fn likeness(exchange: &ClientExchange, attempt: &Attempt) -> usize {
     let (Some(sent), Some(arrived)) = (SentByClient::read(exchange), &attempt.request) else { return 0 };
     let texts = |request: &ApiRequest| -> Vec<String> {

@@ -39,7 +39,7 @@ impl<E, C> ExchangeRecorder<E, C> {
         Self { api, inner, clock, exchanges: Vec::new() }
     }
 
-    /// What was sent and heard.
+    /// Returns the recorded exchanges.
     pub fn into_exchanges(self) -> Vec<ClientExchange> {
         self.exchanges
     }

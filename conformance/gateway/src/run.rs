@@ -1,4 +1,4 @@
-//! What is compared: a run, from both sides of the gateway.
+//! Holds a run from both sides of the gateway, to be compared.
 
 use crate::exchange::ClientExchange;
 use threadspec::oracle::Api;
@@ -22,11 +22,11 @@ use threadspec_provider::{Attempt, RunPlan, WireRecord};
 pub struct GatewayRun<'a> {
     /// The API that the client speaks.
     pub client: Api,
-    /// What was to happen behind the gateway.
+    /// The plan for the provider.
     pub plan: &'a RunPlan,
-    /// What happened there.
+    /// The provider's record.
     pub record: &'a WireRecord,
-    /// What happened before the gateway, in the order in which it began.
+    /// The client's exchanges, in the order in which they began.
     pub exchanges: &'a [ClientExchange],
 }
 
@@ -42,13 +42,13 @@ impl<'a> GatewayRun<'a> {
         self.attempt(position).filter(|attempt| attempt.api == self.client && attempt.body.as_bytes() == &sent[..])
     }
 
-    /// Whether both sides speak the same API.
+    /// Returns whether both sides speak the same API.
     pub(crate) fn is_plain_proxy(&self) -> bool {
         self.client == self.record.api
     }
 }
 
-/// Which attempts came because of which exchange.
+/// The attempts at the provider, by the exchange that caused them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatewayAttempts {
     /// For each exchange the positions of its attempts in the record, in the order in which they came.

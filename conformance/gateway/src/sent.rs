@@ -14,7 +14,7 @@ pub(crate) struct SentByClient<'a> {
     /// The body, marked (`threadspec::surrogates`), once somebody asks for it.
     body: OnceCell<Value>,
     text: &'a str,
-    /// What it says.
+    /// The content of the request.
     pub(crate) request: Cow<'a, ApiRequest>,
 }
 

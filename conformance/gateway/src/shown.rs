@@ -1,4 +1,4 @@
-//! What people are shown of a difference: the place of it, both bodies around it, and a command that makes it again.
+//! Shows a difference to people: its place, both bodies around it, and a command that makes it again.
 
 use crate::exchange::ClientExchange;
 use crate::finding::{BothSides, Way};
@@ -9,7 +9,7 @@ use threadspec_judge::text::{common_beginning, visible};
 /// How many characters are shown before a difference, and from it on.
 const BEFORE: usize = 16;
 const FROM: usize = 44;
-/// The same of a body.
+/// The most characters that are shown before the difference of a body.
 const BODY_BEFORE: usize = 120;
 const BODY_FROM: usize = 240;
 
@@ -56,12 +56,12 @@ pub(crate) fn at<'a>(body: &'a Value, place: &str) -> Option<&'a Value> {
     })
 }
 
-/// What is shown of a body: the text from which on it differs, if it stands there, and the place of it.
+/// Shows the part of a body that begins with a differing text, if the text is there, or the part at the place.
 pub(crate) fn body(body: &Value, place: Option<&str>, text: &str) -> String {
     let found = place.and_then(|place| Some((place, at(body, place)?)));
     let (place, value) = found.unwrap_or(("", body));
     let json = unmark_surrogates(&value.to_string()).into_owned();
-    // The text stands in JSON, so that its beginning is found where no character of it is escaped.
+    // The text is in JSON, so that its beginning is found where no character of it is escaped.
     let written = unmark_surrogates(&Value::from(text).to_string()).into_owned();
     let written = written.trim_matches('"');
     let middle = if written.is_empty() { 0 } else { json.find(written).unwrap_or_default() };
@@ -70,7 +70,7 @@ pub(crate) fn body(body: &Value, place: Option<&str>, text: &str) -> String {
     if place.is_empty() { shown.to_owned() } else { format!("{place}: {shown}") }
 }
 
-/// What is shown of a text: the part around another one that stands in it, or its beginning.
+/// Shows the part of a text around another one, or its beginning.
 pub(crate) fn near(text: &str, other: &str) -> String {
     let middle = if other.is_empty() { 0 } else { text.find(other).unwrap_or_default() };
     if text.is_empty() {
@@ -90,7 +90,7 @@ pub(crate) fn sides(
     BothSides { way, before: before.into(), behind: behind.into(), curl: curl(exchange) }
 }
 
-/// A command for a shell that sends the request of a client to `$GATEWAY`, with `$KEY` in the place of its key.
+/// A command for a shell that sends the request of a client to `$GATEWAY`, with `$KEY` instead of its key.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the hello of a testee says about op `session`: which features its framework has, and what that promises.
+//! Reads the part of a hello about op `session`: the features of the framework, and its promises.
 
 use crate::Error;
 use crate::json;
@@ -38,7 +38,7 @@ pub enum Feature {
     Compact,
     /// A run is handed over to another agent.
     Handoff,
-    /// What the model thinks, signed or encrypted, is sent back.
+    /// The model's thinking, signed or encrypted, is sent back.
     Opaque,
     /// Arguments that are no JSON object reach the framework.
     Raw,
@@ -65,7 +65,7 @@ impl Feature {
 /// let mut features: Features = [Feature::Limit, Feature::Message].into_iter().collect();
 /// features.insert(Feature::Kill);
 /// assert!(features.contains(Feature::Kill) && !features.contains(Feature::Raw));
-/// // They stand in the order of the protocol.
+/// // They are in the order of the protocol.
 /// assert_eq!(features.to_string(), "message, kill, limit");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -82,12 +82,12 @@ impl Features {
         self.0 |= feature.bit();
     }
 
-    /// Whether it is one of them.
+    /// Returns whether it is one of them.
     pub fn contains(self, feature: Feature) -> bool {
         self.0 & feature.bit() != 0
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -154,14 +154,14 @@ pub enum Saves {
     Run,
 }
 
-/// What a testee says about its sessions; by default it has none.
+/// The abilities of a testee for sessions; by default it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionAbilities {
     /// The features that it has; none, not even `message`, without op `session`.
     pub features: Features,
-    /// What it promises to keep.
+    /// The amount that it promises to keep.
     pub saves: Saves,
-    /// Whether the system messages of all agents are joined at a hand-over.
+    /// True if the system messages of all agents are joined at a hand-over.
     pub both_systems: bool,
 }
 
@@ -180,11 +180,11 @@ impl SessionAbilities {
         }
     }
 
-    /// Reads the members of a hello, whose `ops` have op `session` or not, with what is to be said about them.
+    /// Reads the members of a hello, whose `ops` have op `session` or not, with remarks about them.
     ///
     /// # Errors
     ///
-    /// Says what is wrong. A feature that is not known is no error: it stands for cases that a later corpus has.
+    /// Says what is wrong. A feature that is not known is no error: it represents cases that a later corpus has.
     pub(crate) fn read(hello: &Value, has_op: bool) -> Result<(Self, Vec<String>), Error> {
         let mut remarks = Vec::new();
         let features = match &hello["session"] {

@@ -19,7 +19,7 @@ pub(super) struct AnsweredRequest {
     pub(super) length: usize,
     /// A later request that begins with all of it.
     pub(super) next: Option<usize>,
-    /// Whether a later one goes on from it, and does not only ask something beside it, such as a title.
+    /// True if a later one goes on from it, and does not only ask something beside it, such as a title.
     pub(super) is_left: bool,
     /// If that is in a later file: its place, and what this one is called there.
     pub(super) elsewhere: Option<(Place, String)>,
@@ -69,7 +69,7 @@ impl AnsweredRequests {
         self.beside.remove(&number.saturating_sub(REACH));
     }
 
-    /// Of the requests that are the same as this one, which another goes on from: the one whose answer that has, with these calls.
+    /// Finds the request that another one continues, among equal ones: the one whose answer it has, with these calls.
     pub(super) fn taken(&self, parent: usize, length: usize, calls: &HashSet<u64>) -> usize {
         let answered = |number: &usize| self.requests.get(number).filter(|one| one.length < length);
         let same = || successors(Some(parent), |number| answered(number)?.twin).take(MOST_AT_ONCE);
@@ -92,7 +92,7 @@ impl AnsweredRequests {
         })
     }
 
-    /// Whether the same request was waiting for another answer at the same time, and that was taken.
+    /// Returns whether the same request was waiting for another answer at the same time, and that was taken.
     fn is_other_taken(&self, calls: &ConversationCalls, number: usize) -> bool {
         let answered = &self.requests;
         let Some(one) = answered.get(&number) else { return false };

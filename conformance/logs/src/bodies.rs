@@ -1,4 +1,4 @@
-//! What one body, or one history, shows alone: the rules of its API, and the neutral ones.
+//! Judges one body, or one history, alone: by the rules of its API, and by the neutral ones.
 
 use super::finding::{Element, Finding, Place};
 use super::forms::LoggedTurn;
@@ -11,7 +11,7 @@ use threadspec::oracle::{
     Api, Breach, RequestContext, RequestForm, RequestHeaders, provider_breaches_in, provider_breaches_with,
 };
 
-/// What is wrong with messages in other words than an API's.
+/// Judges messages whose form is not an API's.
 pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
     // A history that begins with a result goes on from one that the server keeps.
     let first = turns.iter().find(|turn| turn.message["role"] != "system");
@@ -19,7 +19,7 @@ pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> 
     let mut thread = if is_kept { LoggedThread::from_the_middle() } else { LoggedThread::default() };
     let mut found = Vec::new();
     for (position, LoggedTurn { message, path }) in turns.iter().enumerate() {
-        // What is several messages here may be one where it stands.
+        // What is several messages here may be one where it is.
         let number = position_in(path).unwrap_or(position) + 1;
         let element = Some(Element { kind: "message", number });
         found.extend(thread.push(message, &Place { element, path: path.clone(), ..place.clone() }));
@@ -33,7 +33,7 @@ fn position_in(path: &str) -> Option<usize> {
     path.strip_suffix(']')?.rsplit_once('[')?.1.parse().ok()
 }
 
-/// What is wrong with a body in the words of a form that has rules of its own, with what only the neutral rules see.
+/// Judges a body in a form with rules of its own, with the faults that only the neutral rules find.
 pub(super) fn of_form(
     form: RequestForm,
     body: &Value,
@@ -44,7 +44,7 @@ pub(super) fn of_form(
 ) -> Vec<Finding> {
     let list = if form == RequestForm::Gemini { body.member("contents") } else { body.member("messages") };
     let length = list.as_array().map_or(0, Vec::len);
-    // The element at which a breach stands; the end is behind the last one.
+    // The element at which a breach is; the end is behind the last one.
     let position = |breach: &Breach| match in_path(request, &breach.place).element {
         Some(element) => element.number - 1,
         None => length,
@@ -72,10 +72,10 @@ pub(super) fn of_form(
 
 /// Families of rules that say something only of a whole body, as it was sent.
 const OF_WHOLE: [&str; 3] = ["required", "version", "tool-options"];
-/// Families of rules on the end of a request, which a history that stands alone has not.
+/// Families of rules on the end of a request, which a history that is alone has not.
 const OF_END: [&str; 2] = ["prefill", "trailing"];
 
-/// What is wrong with a body in the words of an API, with its headers, if they are known.
+/// Judges a body of an API, with its headers, if they are known.
 pub(super) fn of_body(
     api: Api,
     (body, headers): (&Value, Option<RequestHeaders<'_>>),
@@ -93,13 +93,13 @@ pub(super) fn of_body(
     let mut found: Vec<Finding> =
         breaches.iter().map(|breach| told(request, breach, family(breach.rule), open_from)).collect();
     found.extend(objects_as_text(api, body).into_iter().map(|path| {
-        let what = "the result is JavaScript's text of an object, not what is in it";
+        let what = "the result is JavaScript's text of an object, not its content";
         finding(rules::LOST_RESULT, in_path(request, &path), what)
     }));
     found
 }
 
-/// From which element on a history is open: behind its last calls stand only results, of which some may be missing.
+/// From which element on a history is open: behind its last calls are only results, of which some may be missing.
 fn open_end(api: Api, body: &Value) -> usize {
     let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();

@@ -27,7 +27,7 @@ pub fn check(input: impl Read, options: &CheckOptions, sink: &mut dyn Sink) -> i
     LogFiles::new(options).check("", input, sink)
 }
 
-/// The same for a file. Of a database only the pages that are needed are read, its write-ahead log included, and nothing is written.
+/// Checks a file likewise. Of a database only the pages that are needed are read, its write-ahead log included, and nothing is written.
 ///
 /// # Errors
 ///
@@ -38,14 +38,14 @@ pub fn check_file(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> i
 
 /// How much of a file tells what it is.
 const HEAD: usize = 4096;
-/// Where in a tar archive stands what it is.
+/// The position of the type in a header of a tar archive.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 /// A database that is not a file of its own is held in memory, up to this size.
 const LARGEST_DATABASE: u64 = 256 << 20;
 
 /// Files that may be parts of one log, in their order: one for each day, each run or each request.
 ///
-/// A request may go on from one in an earlier file, which is judged as if they stood in one file. Nothing is said of what two files have in
+/// A request may go on from one in an earlier file, which is judged as if they were in one file. Nothing is said of what two files have in
 /// common by chance: only if a request begins with all of one in an earlier file, and that one with a reply of a model, are they parts of
 /// one log.
 ///
@@ -150,8 +150,8 @@ impl LogFiles {
     }
 }
 
-/// The same for a folder as one log, in the order of its files' names, numbers by their value: some programs write a file for each message.
-/// Each place has the file's path in the folder as its entry.
+/// Checks a folder as one log, in the order of its files' names, numbers by their value. Some programs write a file for each message. Each
+/// place has the file's path in the folder as its entry.
 ///
 /// # Errors
 ///
@@ -204,7 +204,7 @@ pub fn by_numbers(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// The same for bytes that are there already: for bindings, which have no files.
+/// Checks bytes in memory: for bindings, which have no files.
 ///
 /// ```
 /// use threadspec_logs::{CheckOptions, Level, check_bytes};

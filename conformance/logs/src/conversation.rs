@@ -1,7 +1,7 @@
-//! Which conversation each request belongs to, and which calls its histories have.
+//! Finds the conversation of each request, and the calls of its histories.
 //!
 //! Many conversations may begin alike: the same prompt is tried again and again. Each time a request comes again with which one began, another
-//! one begins, or the same one anew. Whoever asks again in the middle, steps back or branches off goes on in the same one.
+//! one begins, or the same one again. Whoever asks again in the middle, steps back or branches off goes on in the same one.
 
 use foldhash::{HashMap, HashSet, HashSetExt};
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ struct ConversationMember {
     /// How many pieces it has.
     length: usize,
     is_first: bool,
-    /// Whether another one goes on from it.
+    /// True if another one goes on from it.
     has_next: bool,
 }
 

@@ -28,7 +28,7 @@ const ORACLES: [&str; 8] = [
     "append-only",
 ];
 
-/// Whether it is an event of a log: nothing else has an iteration.
+/// Returns whether it is an event of a log: nothing else has an iteration.
 pub(super) fn is_event(text: &str) -> bool {
     memmem::find(text.as_bytes(), b"\"iteration\"").is_some()
         && members(text).is_some_and(|members| members.contains_key("type") && members.contains_key("iteration"))
@@ -65,7 +65,7 @@ struct Stretch {
     places: Vec<(usize, usize)>,
     /// The elements that could not be read.
     unreadable: Vec<usize>,
-    /// What was found, by the number of the element.
+    /// The findings, by the number of the element.
     found: Vec<(usize, Finding)>,
     /// The oracles that do not hold.
     violated: Vec<&'static str>,
@@ -103,7 +103,7 @@ impl EventLog {
         }
     }
 
-    /// Whether there was an event, so that what comes is one, too.
+    /// Returns whether there was an event, so that what comes is one, too.
     pub(super) fn is_active(&self) -> bool {
         self.is_active
     }
@@ -164,7 +164,7 @@ impl EventLog {
 
 /// A fault of calls and results, as it is reported.
 fn refused(place: Place, what: &str) -> Finding {
-    finding("LOG-PAIR", place, format!("{what}: providers refuse that; the hardened profile mends it"))
+    finding("LOG-PAIR", place, format!("{what}: providers refuse that; the hardened profile fixes it"))
 }
 
 /// The place of an event.
@@ -287,7 +287,7 @@ fn cuts(events: usize, length: usize) -> impl Iterator<Item = usize> {
     (step / 2..events).step_by(step)
 }
 
-/// What a document does not carry: for each event, one line per place and character.
+/// Lists the characters that a document cannot carry: for each event, one line per place and character.
 fn not_carried(events: &[Event], profile: Profile) -> Vec<(usize, String)> {
     let mut found: BTreeMap<(usize, &str, char), (usize, usize)> = BTreeMap::new();
     for NotCarried { event, place, position, character } in oracle::not_carried(events, profile) {

@@ -32,11 +32,11 @@ pub(super) struct Exchanges {
     losses: usize,
     /// The first request of the file that goes on from one that is no longer kept, and how many do.
     unjoined: Option<(Place, usize)>,
-    /// What the last request shows of those that begin with all of it.
+    /// The judged history of the last request, for those that begin with all of it.
     judged: Option<JudgedHistory>,
     /// The files, each with the number of requests before it.
     files: Vec<(usize, String)>,
-    /// Whether a request has gone on from one of an earlier file, and a model's reply in it: then the files are parts of one log.
+    /// True if a request has gone on from one of an earlier file, and a model's reply in it: then the files are parts of one log.
     are_parts: bool,
 }
 
@@ -46,9 +46,9 @@ struct RelatedRequest {
     lineage: Lineage,
     /// How many pieces it has.
     length: usize,
-    /// Whether a model has said something in it that the earlier request, with which it begins, has not.
+    /// True if it has an answer of a model that the earlier request, with which it begins, has not.
     has_new_reply: bool,
-    /// A hash of what it begins with, and whether a model has said something in it.
+    /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
     key: String,
@@ -89,7 +89,7 @@ impl Exchanges {
         }
     }
 
-    /// What comes next is in this file.
+    /// Begins a file: the next records are in it.
     pub(super) fn begin_file(&mut self, name: &str) {
         self.files.push((self.count, name.to_owned()));
         (self.breaches, self.losses) = (0, 0);
@@ -98,7 +98,7 @@ impl Exchanges {
         }
     }
 
-    /// How many requests stand in earlier files.
+    /// How many requests are in earlier files.
     fn in_earlier_files(&self) -> usize {
         self.files.last().map_or(0, |(before, _)| *before)
     }
@@ -112,7 +112,7 @@ impl Exchanges {
         }
     }
 
-    /// Of a request in an earlier file nothing is said as long as the files may be strangers, which begin alike by chance.
+    /// Drops the findings about a request in an earlier file as long as the files may be strangers, which begin alike by chance.
     fn of_this_log(&mut self, lineage: Lineage, pieces: &[StoredPiece]) -> Lineage {
         if lineage.parent.is_none_or(|parent| parent > self.in_earlier_files()) {
             return lineage;
@@ -122,7 +122,7 @@ impl Exchanges {
         if self.are_parts { lineage } else { Lineage::default() }
     }
 
-    /// What is wrong with the next exchange of a record at this place.
+    /// Judges the next exchange of a record at this place.
     pub(super) fn push(&mut self, exchange: LoggedExchange, record: &Place, output: &mut FindingOutput<'_>) {
         let verdict = exchange.verdict();
         let LoggedExchange { said, is_sent, answer, model, path, key, headers, is_of_others, .. } = exchange;
@@ -197,7 +197,7 @@ impl Exchanges {
             .and_then(|api| JudgedHistory::of(api, body, (model, headers), (path, is_alone), pieces, made));
     }
 
-    /// What the last request shows of those that begin with all of it, if nothing is wrong with it.
+    /// Returns the judged history of the last request, if it has no fault.
     pub(super) fn judged(&mut self) -> Option<JudgedHistory> {
         self.judged.take()
     }
@@ -256,7 +256,7 @@ impl Exchanges {
         }
     }
 
-    /// What an earlier request, or its answer, shows of the thinking in this one; `thinking` is that of its own answer.
+    /// Follows the thinking of an earlier request, or its answer, into this one; `thinking` is that of its own answer.
     fn follow_thinking(
         &mut self,
         lineage: &Lineage,
@@ -265,7 +265,7 @@ impl Exchanges {
         thinking: &[Value],
         found: &mut Vec<Finding>,
     ) {
-        // A second branch of a conversation begins anew.
+        // A second branch of a conversation begins again.
         let mut sent = lineage.parent.and_then(|parent| self.thinking.remove(&parent)).unwrap_or_default();
         for breach in sent.request(body) {
             // What one request lets suspect is known now.
@@ -277,7 +277,7 @@ impl Exchanges {
         self.thinking.remove(&self.count.saturating_sub(follow::REACH));
     }
 
-    /// Tells what was not told of the request that this one goes on from; it has so many elements.
+    /// Reports the findings about the request that this one continues; it has so many elements.
     fn tell(&mut self, found: Vec<Finding>, elements: usize, lineage: &Lineage, output: &mut FindingOutput<'_>) {
         let identity = |found: &Finding| {
             let Place { path, element, .. } = &found.place;
@@ -300,7 +300,7 @@ impl Exchanges {
         self.told.remove(&self.count.saturating_sub(follow::REACH));
     }
 
-    /// What a request shows of the one before it; `calls` are those of its history, and `new` those that were not there before.
+    /// Compares a request with the one before it; `calls` are those of its history, and `new` those that were not there before.
     fn relate(
         &mut self,
         request: RelatedRequest,
@@ -413,7 +413,7 @@ impl Exchanges {
     }
 }
 
-/// What the cache of a request depends on: its model, which may be logged beside the body.
+/// Returns the name on which the cache of a request depends: its model, which may be logged beside the body.
 fn model_of(body: &Value, beside: String) -> String {
     if body["model"].is_null() { beside } else { body["model"].to_string() }
 }
@@ -436,7 +436,8 @@ fn in_element(request: &Place, location: &Location) -> Place {
     Place { element, path, ..request.clone() }
 }
 
-/// What a lost prefix is and costs; `origin` is the earlier request, `cost`: the tokens of the earlier request, and how many of them the cache still had.
+/// Describes a lost prefix and its cost. `origin` is the earlier request. `cost` has the tokens of the earlier request, and how many of
+/// them the cache still had.
 fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
     let how = match how {
         LossKind::Changed(difference) => format!(
@@ -448,11 +449,11 @@ fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u
         ),
         LossKind::Removed(lost) => format!("{lost} is missing"),
         LossKind::Inserted => "it was not there before".to_owned(),
-        LossKind::Forgotten => "it is not what it was, which is too long ago to be shown".to_owned(),
+        LossKind::Forgotten => "it has changed; the earlier text is no longer known".to_owned(),
     };
     let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
     format!(
-        "the request goes on from {origin}, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
+        "the request goes on from {origin}, but does not extend it from here on, so the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
         whole - kept
     )
 }

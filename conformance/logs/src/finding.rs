@@ -1,4 +1,4 @@
-//! What is found wrong, where, and what to do about it; and how it is handed on.
+//! Defines findings: the fault, the place, the advice, and how they are handed on.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use threadspec_judge::text::{count, cut};
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Something that the owner may want to know, and that nobody needs to mend.
+    /// Something that the owner may want to know, and that nobody needs to fix.
     Note,
     /// Some servers or versions refuse it, or it costs money.
     Warning,
@@ -42,7 +42,7 @@ pub struct Element {
 pub struct Place {
     /// The entry of a container: a file in a zip, a row of a database.
     pub entry: Option<String>,
-    /// The line, counted from 1: of the message or item, where a record stands over several lines, otherwise of the record.
+    /// The line, counted from 1: of the message or item, where a record is over several lines, otherwise of the record.
     pub line: Option<usize>,
     /// The request, counted from 1 through the whole file.
     pub request: Option<usize>,
@@ -92,9 +92,9 @@ pub struct Finding {
     pub level: Level,
     /// Where it is.
     pub place: Place,
-    /// What is wrong there, in one sentence. It may hold any character of the input, control characters included.
+    /// The fault, in one sentence. It may hold any character of the input, control characters included.
     pub text: String,
-    /// What to do about it, in one sentence; empty if nothing is to be done.
+    /// The advice, in one sentence; empty if there is nothing to do.
     pub advice: &'static str,
 }
 
@@ -144,7 +144,7 @@ pub trait Sink {
 /// A form that was met, and in how many records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormCount {
-    /// What it is called: `a HAR recording`.
+    /// The name of the form: `a HAR recording`.
     pub form: String,
     /// How many records had it.
     pub records: usize,
@@ -159,16 +159,16 @@ pub struct Skipped {
     pub records: usize,
     /// The line of the first.
     pub line: usize,
-    /// Whether nobody knows what they are; others are known to be something that is not judged.
+    /// True if nobody knows what they are; others are known to be something that is not judged.
     pub is_unknown: bool,
 }
 
-/// What a file was, and how much was found in it.
+/// The form of a file, and the number of its findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// What was recognized, in the order in which it was met. If it is empty, nothing was judged, whatever else is said.
+    /// The recognized forms, in the order in which they appeared. If it is empty, nothing was judged, whatever else is said.
     pub forms: Vec<FormCount>,
-    /// What was not judged, and why.
+    /// The parts that were not judged, with reasons.
     pub skipped: Vec<Skipped>,
     /// How much there was of what can be judged, as noun and number: `request` 3, `event` 7.
     pub judged: Vec<(&'static str, usize)>,
@@ -187,7 +187,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// What there was to judge, in words: `3 requests (anthropic, openai-chat), 2 answers`; empty if there was nothing.
+    /// Counts the judged parts, in words: `3 requests (anthropic, openai-chat), 2 answers`; empty if there was nothing.
     pub fn total(&self) -> String {
         let apis = self.apis.iter().cloned().collect::<Vec<_>>().join(", ");
         let part = |&(noun, number): &(&'static str, usize)| {
@@ -204,7 +204,7 @@ impl Summary {
         parts.join(", ")
     }
 
-    /// Whether there was anything to judge.
+    /// Returns whether there was anything to judge.
     pub fn has_recognized(&self) -> bool {
         !self.forms.is_empty()
     }
@@ -223,7 +223,7 @@ impl Summary {
         }
     }
 
-    /// Whether it is of a form that keeps each message in a file of its own, and is a file beside these.
+    /// Returns whether it is of a form that keeps each message in a file of its own, and is a file beside these.
     fn is_beside_messages(&self) -> bool {
         self.forms.iter().all(|form| form.form == "a Strands session")
     }
@@ -237,12 +237,12 @@ impl Summary {
     }
 }
 
-/// What was found in a file that was judged as a whole.
+/// The report on a file that was judged as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What it was.
+    /// The form of the file.
     pub summary: Summary,
-    /// What was found, in the order of the file.
+    /// The findings, in the order of the file.
     pub findings: Vec<Finding>,
 }
 
@@ -278,7 +278,7 @@ impl Sink for Report {
 pub(super) struct FindingOutput<'a> {
     sink: &'a mut dyn Sink,
     pub(super) summary: Summary,
-    /// The line of the last record, and those of its elements, if it stands over several lines.
+    /// The line of the last record, and those of its elements, if it is over several lines.
     pub(super) lines: (usize, Vec<usize>),
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Zstd<'a> {
     input: BufReader<Box<dyn Read + 'a>>,
     decoder: FrameDecoder,
     is_in_frame: bool,
-    /// Why the frame could not be read on, to be told behind all that came.
+    /// Why the frame could not be read on, to be reported behind all that came.
     failed: Option<io::Error>,
 }
 

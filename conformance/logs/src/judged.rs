@@ -1,4 +1,4 @@
-//! What a request with which nothing is wrong shows of those that begin with all of it.
+//! Keeps the state of a faultless request for those that begin with all of it.
 
 use super::forms::{LoggedExchange, LoggedHeaders, SaidToModel, are_words_of};
 use super::order::weight;
@@ -14,22 +14,22 @@ const LONGEST: usize = 256;
 /// Requests with more elements are read as a whole: there is a limit on their number.
 const MOST_ELEMENTS: usize = 50_000;
 
-/// What was found out about a request with which nothing is wrong.
+/// The state of a faultless request.
 pub(super) struct JudgedHistory {
     pub(super) api: Api,
-    /// What its cache depends on beside its pieces.
+    /// The name on which its cache depends beside its pieces.
     pub(super) model: String,
     /// The headers that rules speak of.
     pub(super) headers: Option<LoggedHeaders>,
     /// A hash of everything in the body but its list, and of its members those that are short.
     settings: u64,
     short_settings: Map<String, Value>,
-    /// Where the body stands in the record, and whether there was nothing else, such as an answer.
+    /// Where the body is in the record, and whether there was nothing else, such as an answer.
     path: String,
     is_alone: bool,
     /// How many messages or items it has.
     pub(super) elements: usize,
-    /// What the last one is: its role or type, on which it depends whether the next ones can be judged without it.
+    /// The role or type of the last piece. The next ones can be judged without it or not, depending on this.
     last: String,
     pub(super) pieces: Vec<StoredPiece>,
     pub(super) calls: HashSet<u64>,
@@ -73,12 +73,12 @@ impl JudgedHistory {
             .then(|| LoggedExchange { headers: self.headers.clone(), ..LoggedExchange::of(said, None, &self.path) })
     }
 
-    /// Whether a body has everything but the list as it was.
+    /// Returns whether a body has everything but the list as it was.
     pub(super) fn has_settings_of(&self, body: &Value) -> bool {
         self.settings == settings_of(self.api, body)
     }
 
-    /// Whether the elements of a body, which are new, say nothing of what is settled.
+    /// Returns whether the elements of a body, which are new, say nothing of what is settled.
     pub(super) fn settles(&self, body: &Value) -> bool {
         let new = list_in(self.api, body);
         self.elements + new.len() <= MOST_ELEMENTS
@@ -87,12 +87,13 @@ impl JudgedHistory {
             && ids_of(self.api, new).all(|id| !self.ids.contains(&id))
     }
 
-    /// Whether there are no new elements in a body.
+    /// Returns whether there are no new elements in a body.
     pub(super) fn is_all_of(&self, body: &Value) -> bool {
         list_in(self.api, body).is_empty()
     }
 
-    /// Whether this element, and those behind it, are judged without those before, with which nothing is wrong: all calls have their results.
+    /// Returns whether this element, and those behind it, are judged without those before, with which nothing is wrong: all calls have
+    /// their results.
     fn begins_anew(&self, first: &Value) -> bool {
         match self.api {
             Api::OpenAiChat => first.member("role") != "tool",
@@ -142,8 +143,8 @@ fn short_settings(api: Api, body: Value) -> Map<String, Value> {
     members
 }
 
-/// Whether these messages are in the words of the API, and say nothing of the whole request: of a turn that thinks, what comes last says
-/// something of what came first, and marks of the cache are counted.
+/// Returns whether these messages are in the words of the API, and say nothing of the whole request: of a turn that thinks, what comes last
+/// says something of what came first, and marks of the cache are counted.
 fn are_settled(api: Api, body: &Value, elements: &[Value]) -> bool {
     let mut blocks = elements.iter().flat_map(|message| message.member("content").as_array().into_iter().flatten());
     let is_thinking = |block: &Value| matches!(block.member("type").as_str(), Some("thinking" | "redacted_thinking"));
@@ -175,7 +176,7 @@ fn ids_of(api: Api, elements: &[Value]) -> impl Iterator<Item = u64> {
     ids.map(|id| follow::hash(&id))
 }
 
-/// What a conversation begins with, a hash of what somebody said first, and whether a model has said something in it.
+/// Returns the beginning of a conversation: a hash of the first message of a person, and whether a model has answered in it.
 pub(super) fn beginning_of(pieces: &[StoredPiece]) -> (u64, bool) {
     let first = pieces.iter().find(|piece| piece.role() != Owner::Setting);
     (first.map_or(0, StoredPiece::hash), pieces.iter().any(|piece| piece.role() == Owner::Model))

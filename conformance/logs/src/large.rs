@@ -16,7 +16,7 @@ impl Large {
         ENVELOPES.contains(&&*self.path)
     }
 
-    /// Whether there may be elements in a list or an object at this place.
+    /// Returns whether there may be elements in a list or an object at this place.
     pub(super) fn leads_on(&self, byte: u8) -> bool {
         let leads = |pattern: &str| {
             let rest = pattern.strip_prefix(&*self.path);
@@ -28,7 +28,7 @@ impl Large {
         ENVELOPES.iter().any(|pattern| leads(pattern))
     }
 
-    /// Whether the next string is the name of a member.
+    /// Returns whether the next string is the name of a member.
     pub(super) fn wants_name(&self) -> bool {
         let Some(&length) = self.stack.last() else { return false };
         self.path.len() == length && !self.is_in_list()

@@ -16,7 +16,7 @@ pub(super) struct ExportOrder {
     weight: usize,
 }
 
-/// What a record of an export holds, and when it was.
+/// The content of a record of an export, and its time.
 pub(super) struct ExportedRecord {
     /// Sorts as the times do.
     pub(super) time: String,
@@ -62,7 +62,7 @@ impl ExportOrder {
         self.weight = 0;
         let mut held = mem::take(&mut self.held);
         if self.direction == Direction::Backwards {
-            // Records of one time stand backwards, too.
+            // Records of one time are backwards, too.
             held.reverse();
         }
         held.sort_by(|one, other| one.time.cmp(&other.time));

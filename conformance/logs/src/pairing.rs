@@ -1,4 +1,4 @@
-//! Calls and their results, as the model APIs want them: each call answered once, before anything else is said.
+//! Calls and their results, as the model APIs want them: each call answered once, before anything else is sent.
 //!
 //! The log is judged, not how a profile renders it: calls that were made together may be answered in any order. Only open calls are
 //! remembered.
@@ -35,7 +35,7 @@ impl Pairing {
                 }
                 let place = place();
                 if self.open.iter().any(|call| call.id == *tool_call_id) {
-                    let what = "calls of one response have the same id, so that their results cannot be told apart";
+                    let what = "calls of one response have the same id, so their results cannot be distinguished";
                     warn(place.clone(), format!("{what}: {tool_call_id:?}"));
                 }
                 let (id, iteration) = (tool_call_id.clone(), event.iteration);
@@ -55,7 +55,7 @@ impl Pairing {
             EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. } => {}
             EventKind::Message { .. } | EventKind::Error { .. } | EventKind::HumanInputReceived { .. } => {
                 if !self.open.is_empty() {
-                    self.close(&format!("{} says something else", place()), &mut warn);
+                    self.close(&place().to_string(), &mut warn);
                 }
                 self.is_blind = false;
             }
@@ -140,16 +140,13 @@ mod tests {
     fn every_fault_is_named() {
         for (log, expected) in [
             ("a", &["0: the call \"a\" has no result before the log ends"][..]),
-            ("a .", &["0: the call \"a\" has no result before 1 says something else"]),
+            ("a .", &["0: the call \"a\" has no result before 1"]),
             ("a b b= | c c=", &["0: the call \"a\" has no result before the next iteration"]),
             ("a=", &["0: a result for \"a\", but no open call has this id"]),
             ("a a= a=", &["2: \"a\" was answered already"]),
             (
                 "a . a=",
-                &[
-                    "0: the call \"a\" has no result before 1 says something else",
-                    "2: a result for \"a\", but no open call has this id",
-                ],
+                &["0: the call \"a\" has no result before 1", "2: a result for \"a\", but no open call has this id"],
             ),
             ("? a= . a=", &["3: a result for \"a\", but no open call has this id"]),
         ] {

@@ -19,7 +19,7 @@ pub(super) const WINDOW: usize = 32 << 20;
 /// A record that is larger than this is not read.
 const LONGEST: usize = 256 << 20;
 
-/// What comes next in a file.
+/// The next part of a file.
 #[derive(Debug)]
 pub(super) enum RecordItem<'a> {
     /// A JSON value as it is written, as far as brackets and quotes tell.
@@ -44,9 +44,9 @@ pub(super) struct Records<'a> {
     /// Where the line ends in the buffer that was looked at last.
     line_end: usize,
     has_ended: bool,
-    /// Why the input could not be read on, to be told behind all that came.
+    /// Why the input could not be read on, to be reported behind all that came.
     failed: Option<io::Error>,
-    /// Every line stands for itself, since a value broke off.
+    /// Every line is judged alone, since a value broke off.
     by_line: bool,
     /// The value that is being read element by element.
     large: Option<Large>,
@@ -245,12 +245,12 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// A line that is no JSON: the others stand for themselves.
+    /// A line that is no JSON: the others are judged alone.
     fn broken(&mut self, length: usize) -> FoundPart {
         FoundPart::Broken(self.pass(length))
     }
 
-    /// The file ends inside a value. Its elements are read; without any, every line behind the first stands for itself.
+    /// The file ends inside a value. Its elements are read; without any, every line behind the first is judged alone.
     fn cut_off(&mut self, length: usize) -> FoundPart {
         if let Some(found) = self.enter() {
             return found;
@@ -265,7 +265,7 @@ impl<'a> Records<'a> {
         self.broken(length)
     }
 
-    /// Whether a line behind this place is a whole object.
+    /// Returns whether a line behind this place is a whole object.
     fn has_whole_line(&self, behind: usize) -> bool {
         let lines = self.buffer[self.start + behind..].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         lines
@@ -429,7 +429,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Whether a recorded stream of events begins here.
+    /// Returns whether a recorded stream of events begins here.
     fn is_stream_line(&mut self) -> bool {
         self.byte(8);
         let bytes = &self.buffer[self.start..];
@@ -457,7 +457,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// What was found in the buffer.
+/// The part that was found in the buffer.
 enum FoundPart {
     Record(Range<usize>),
     Stream(Range<usize>),

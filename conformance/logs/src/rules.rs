@@ -1,4 +1,4 @@
-//! What each rule asks of whoever broke it: how bad that is, and what to do.
+//! Gives each rule a level and an advice.
 
 use super::finding::{Finding, Level, Place};
 use super::verdict::UNSURE;
@@ -8,7 +8,7 @@ use threadspec_golden::{LogRuleEntry, log_rules, provider_rules};
 /// The rule that a result is no JavaScript's text of an object.
 pub(super) const LOST_RESULT: &str = "LOG-RESULT";
 
-/// What a rule demands, in one sentence; `None` for an id that no rule has.
+/// Returns the demand of a rule, in one sentence; `None` for an id that no rule has.
 ///
 /// ```
 /// assert!(threadspec_logs::rule_text("OAI-CHAT-ANSWERED").is_some_and(|text| text.starts_with("Directly after")));
@@ -43,17 +43,17 @@ pub(super) fn family(rule: &str) -> &'static str {
     provider_rules().iter().find(|known| known.id == rule).map_or("", |known| &known.family)
 }
 
-/// What to do where a rule of an API is broken; a rule has the advice of its family.
+/// Returns the advice for a broken rule of an API; a rule has the advice of its family.
 fn advice_of(rule: &str) -> &'static str {
     let family = family(rule);
     ADVICE.iter().find(|(known, _)| *known == family).map_or("", |(_, advice)| advice)
 }
 
 const ADVICE: [(&str, &str); 47] = [
-    ("role", "Use a role that this API has: results go where it takes them, system text where it stands."),
+    ("role", "Use a role that this API has: put results and system text where it takes them."),
     ("call-type", "Send each call with its `type`, as it came."),
     ("chat-calls", "Send each call as a `function_call` item and each result as a `function_call_output`."),
-    ("item-type", "Send only items that this API has: text stands in a `message`."),
+    ("item-type", "Send only items that this API has: text is in a `message`."),
     ("image", "Send the image in a message of the user, behind the results."),
     ("call-turn", "Cut a history only before a message of the user."),
     ("alternate", "Join neighbours of one role, and begin with the user."),

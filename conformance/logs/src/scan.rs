@@ -75,7 +75,7 @@ impl Scan {
     }
 }
 
-/// Whether it has no more of a list than its bracket, as `[INFO] …` of a program, or a table of TOML.
+/// Returns whether it has no more of a list than its bracket, as `[INFO] …` of a program, or a table of TOML.
 pub(super) fn is_no_list(text: &str) -> bool {
     let starts = |text: &str| {
         text.starts_with(['"', '{', '[', ']', '-'])
@@ -102,7 +102,7 @@ pub(super) fn placed<'t>(
     })
 }
 
-/// The lines in which the messages or items of a record begin that stands over several lines; none if it has more than one list of them.
+/// The lines in which the messages or items of a record begin that is over several lines; none if it has more than one list of them.
 pub(super) fn element_lines(text: &str, first: usize) -> Vec<usize> {
     const DEEPEST: usize = 3;
     if !text.contains('\n') {

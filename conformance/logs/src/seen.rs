@@ -25,11 +25,11 @@ pub(super) struct SeenHistory {
     hash: u128,
     end: u64,
     landmark: Landmark,
-    /// Hashes of what stood before it and behind it.
+    /// Hashes of what was before it and behind it.
     around: (u64, u64),
     /// The form of the record.
     pub(super) form: &'static str,
-    /// What was found out about its elements.
+    /// The judged history of its elements.
     pub(super) judged: JudgedHistory,
 }
 
@@ -47,11 +47,11 @@ pub(super) struct SeenHistories {
 /// A record without what was judged already.
 pub(super) struct ShortRecord<'r> {
     pub(super) text: String,
-    /// Whether that is only the list, since what stands around it is what it was.
+    /// True if that is only the list, since what is around it is what it was.
     pub(super) is_list: bool,
     pub(super) seen: SeenHistory,
     list: HashedList<'r>,
-    /// Where its list ends, what stands around it, and how many elements it has.
+    /// Where its list ends, what is around it, and how many elements it has.
     end: usize,
     around: (u64, u64),
     elements: usize,
@@ -212,12 +212,12 @@ fn list(record: &[u8]) -> Option<usize> {
     named("\"input\"", before).or(messages)
 }
 
-/// The same behind this place of a list's content.
+/// Finds the list behind this place of a list's content.
 fn list_behind(content: &[u8], end: usize) -> Option<usize> {
     list(&content[end..])
 }
 
-/// Hashes of what stands before a list and behind it.
+/// Hashes of what is before a list and behind it.
 fn around(record: &[u8], start: usize, length: usize) -> (u64, u64) {
     (XxHash3_64::oneshot(&record[..start]), XxHash3_64::oneshot(record[start + length..].trim_ascii_start()))
 }

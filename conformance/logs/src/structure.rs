@@ -1,7 +1,7 @@
 //! Files of no known form, read by their structure: objects that name a call, and objects that repeat its id.
 //!
-//! Nothing is claimed unless the places agree: ids are given once, most results repeat the id of a call, and a link is from a call to what stands behind it
-//! at another place. Ids of sessions and traces stand in many objects, and name none.
+//! Nothing is claimed unless the places agree: ids are given once, most results repeat the id of a call, and a link is from a call to what is behind it
+//! at another place. Ids of sessions and traces are in many objects, and name none.
 
 use super::finding::{Finding, Level, Place};
 use super::rules::finding;
@@ -37,7 +37,7 @@ pub(super) struct Structure {
     seen: Vec<Seen>,
 }
 
-/// What a file is by its structure, and what is wrong with it.
+/// The form of a file by its structure, and its faults.
 pub(super) struct ReadByStructure {
     pub(super) form: String,
     pub(super) calls: usize,
@@ -85,7 +85,7 @@ impl Structure {
         }
     }
 
-    /// What the file is; nothing where the places do not agree.
+    /// Reads the form of the file; nothing where the places do not agree.
     pub(super) fn read(&self) -> Option<ReadByStructure> {
         let mut by_place: BTreeMap<&IdPlace, Vec<&Seen>> = BTreeMap::new();
         for seen in &self.seen {
@@ -167,12 +167,12 @@ impl Structure {
     }
 }
 
-/// Whether the name of a member is that of an id: of its object, or of a call.
+/// Returns whether the name of a member is that of an id: of its object, or of a call.
 fn is_id(name: &str) -> bool {
     name == "id" || name.ends_with("_id") || name.ends_with("Id") || name.ends_with("ID")
 }
 
-/// Whether an object names a call: it has a name and arguments, or an inner function with both.
+/// Returns whether an object names a call: it has a name and arguments, or an inner function with both.
 fn is_call(value: &Value) -> bool {
     let has_name = NAMES.iter().any(|name| value[*name].as_str().is_some_and(is_name));
     let has_arguments = ARGUMENTS.iter().any(|name| is_arguments(&value[*name]));
@@ -184,13 +184,13 @@ fn is_call(value: &Value) -> bool {
     (has_name && has_arguments) || inner.any(|is_call| is_call)
 }
 
-/// Whether a text may be the name of a tool.
+/// Returns whether a text may be the name of a tool.
 fn is_name(text: &str) -> bool {
     let is_of_name = |one: char| one.is_alphanumeric() || matches!(one, '_' | '-' | '.' | ':' | '/' | '\\');
     !text.is_empty() && text.len() <= 128 && text.chars().all(is_of_name)
 }
 
-/// Whether a value may be arguments: an object, or the JSON text of one.
+/// Returns whether a value may be arguments: an object, or the JSON text of one.
 fn is_arguments(value: &Value) -> bool {
     value.is_object() || value.as_str().is_some_and(|text| text.trim_start().starts_with('{'))
 }

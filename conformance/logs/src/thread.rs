@@ -15,7 +15,7 @@ use threadspec_apis::follow::hash;
 pub(super) struct NumberedThreads {
     /// By its folder: the number of its last message, and the conversation.
     pub(super) last: BTreeMap<String, (u64, LoggedThread)>,
-    /// Whether another file comes behind this one.
+    /// True if another file comes behind this one.
     pub(super) has_more: bool,
 }
 
@@ -26,14 +26,14 @@ pub(super) struct LoggedThread {
     calls: HashMap<u64, Option<PendingCall>>,
     /// Calls that never had a result, and whose ids came again in a later turn.
     lost: Vec<PendingCall>,
-    /// Whether the log may begin in the middle of it, so that a result may answer a call that was before.
+    /// True if the log may begin in the middle of it, so that a result may answer a call that was before.
     may_begin_late: bool,
     /// How many messages there were.
     pub(super) length: usize,
     /// The turn of the model: its messages one behind the other are one.
     turn: usize,
     is_model: bool,
-    /// Of the message that comes next: hashes of its record and of its own name.
+    /// The hashes of the record and of the name of the next message.
     answer: (u64, u64),
     /// The record before each record, where the log names it, both as hashes.
     parents: HashMap<u64, u64>,
@@ -140,7 +140,7 @@ impl LoggedThread {
     fn result(&mut self, message: &Value, place: &Place) -> Option<Finding> {
         let is_lost = |text: &Value| text.as_str().is_some_and(|text| text.trim() == "[object Object]");
         let lost = is_lost(&message["content"]).then(|| {
-            let text = "the result is JavaScript's text of an object, not what is in it";
+            let text = "the result is JavaScript's text of an object, not its content";
             finding("LOG-RESULT", place.clone(), text)
         });
         // It answers its call all the same.
@@ -148,7 +148,7 @@ impl LoggedThread {
         lost.or(answered)
     }
 
-    /// Whether a message is a result of which no call is known.
+    /// Returns whether a message is a result of which no call is known.
     pub(super) fn is_orphan(&self, message: &Value) -> bool {
         let id = message["tool_call_id"].as_str().filter(|id| !id.is_empty());
         message["role"] == "tool" && id.is_some_and(|id| !self.calls.contains_key(&hash(&id)))
@@ -198,7 +198,7 @@ impl LoggedThread {
         has_ids.then(|| finding("LOG-ORPHAN", place.clone(), "a result without the id of its call"))
     }
 
-    /// The next message stands in a record of this name, behind that of its parent, and may be a part of an answer that is named, too. Where it goes on from
+    /// The next message is in a record of this name, behind that of its parent, and may be a part of an answer that is named, too. Where it goes on from
     /// an earlier record than the last one, the calls between are on a branch that was left.
     pub(super) fn enter(&mut self, id: &str, parent: &str, answer: &str, is_result: bool) {
         /// So many records are followed back.
@@ -224,7 +224,7 @@ impl LoggedThread {
         (self.last, self.answer) = (id, (id, answer));
     }
 
-    /// What comes next is in another file than this one, where the open calls are.
+    /// Leaves this file, where the open calls are: the next records are in another one.
     pub(super) fn leave(&mut self, file: &str) {
         for PendingCall { place, .. } in self.calls.values_mut().flatten().filter(|call| call.place.entry.is_none()) {
             *place = Place { entry: Some(file.to_owned()), line: None, ..place.clone() };

@@ -1,4 +1,4 @@
-//! What a server made of a request: it outranks the rules, which only say what an API is known to do.
+//! Applies a server's verdict on a request: it outranks the rules, which only predict an API.
 
 use super::bodies;
 use super::finding::{Finding, Level, Place};
@@ -10,7 +10,7 @@ use threadspec_judge::text::cut;
 /// Families of rules on calls and their results, which matter to a model even where a server lets it pass.
 const PAIRS: [&str; 4] = ["answered", "orphan", "once", "result-together"];
 
-/// The findings on a request, with what the server said of it. `turns` gives its messages in the neutral form.
+/// Returns the findings on a request, with the server's verdict. `turns` gives its messages in the neutral form.
 pub(super) fn outranked(
     found: Vec<Finding>,
     (verdict, is_of_others): (&ServerVerdict, bool),
@@ -67,7 +67,7 @@ fn accepted(
     found
 }
 
-/// Whether it is about calls and results, in the neutral rules.
+/// Returns whether it is about calls and results, in the neutral rules.
 fn is_lost(found: &Finding) -> bool {
     matches!(found.rule, "LOG-ANSWERED" | "LOG-ORPHAN" | "LOG-ONCE")
 }
@@ -77,7 +77,7 @@ fn refused(mut found: Vec<Finding>, status: u16, words: &str, place: &Place) -> 
     const LONGEST: usize = 400;
     let (short, rest) = cut(words, LONGEST);
     let said = match (short.trim(), rest) {
-        ("", _) => format!("the server refused it ({status}), and said nothing"),
+        ("", _) => format!("the server refused it ({status}), and gave no reason"),
         (short, rest) => {
             format!("the server refused it ({status}): {short:?}{}", if rest.is_empty() { "" } else { "…" })
         }
@@ -109,9 +109,10 @@ fn as_warning(found: Finding) -> Finding {
     Finding { level: Level::Warning, text: format!("{}{UNSURE}", found.text), ..found }
 }
 
-/// Whether the words of a refusal are those of a rule: they have a sentence of it, or the part of one that names nothing of the request.
+/// Returns whether the words of a refusal are those of a rule: they have a sentence of it, or the part of one that names nothing of the
+/// request.
 fn speaks_of(words: &str, rule: &str) -> bool {
-    /// A shorter part could stand in any refusal.
+    /// A shorter part could be in any refusal.
     const SHORTEST: usize = 24;
     let plain = |text: &str| text.replace(['\'', '`', '"'], "");
     let words = plain(words);

@@ -16,7 +16,7 @@ struct Badge {
 }
 
 impl Badge {
-    /// What was judged and when, how many cases passed (in all runs, if there are several), and what is worst.
+    /// Returns the subject, the month, how many cases passed (in all runs, if there are several), and the worst clause.
     fn of(runs: &[RunRecord]) -> Self {
         let CaseTally { passed, applicable } = CaseTally::of(runs);
         let mut terms: Vec<String> = runs.iter().map(|run| run.options.terms()).collect();
@@ -68,7 +68,7 @@ pub(super) fn endpoint(runs: &[RunRecord]) -> String {
     badge.replace('<', "\\u003c") + "\n"
 }
 
-/// What it says, for those who do not see it.
+/// Describes the badge for readers who do not see it.
 pub(super) fn text(runs: &[RunRecord]) -> String {
     let Badge { label, message, .. } = Badge::of(runs);
     format!("{label}: {message}")

@@ -1,10 +1,10 @@
-//! What has changed since an earlier report: the provider, not us.
+//! Compares a report with an earlier one: changes come from the provider, not from us.
 
 use crate::error::Error;
 use crate::report::ProbeReport;
 use crate::verdict::ProbedRule;
 
-/// What a server makes of each rule now, and made of it then, where that differs.
+/// Lists each rule whose verdict differs now, with both verdicts.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What is known of a server: each entry must still be so.
+//! Reads the list of known deviations of a server: each entry must still hold.
 
 use crate::error::Error;
 use crate::verdict::{ProbeVerdict, ProbedRule};
@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 pub struct Allowance {
     /// An id, or a glob of ids.
     pub rules: String,
-    /// What is allowed.
+    /// The verdict that is allowed.
     pub verdict: ProbeVerdict,
 }
 

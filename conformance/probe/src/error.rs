@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is wrong, in a sentence.
+/// A fault, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 

@@ -1,4 +1,4 @@
-//! What a run sends at most, and costs.
+//! Estimates the most that a run sends and costs.
 
 use crate::options::ProbeOptions;
 use crate::plan::ProbePlan;
@@ -9,7 +9,7 @@ use std::fmt;
 /// A token has three bytes or more: JSON is dense.
 const BYTES_OF_TOKEN: usize = 3;
 
-/// What will be sent at most.
+/// The most that a run will send.
 ///
 /// ```
 /// use threadspec::oracle::Api;
@@ -52,7 +52,7 @@ impl ProbeEstimate {
         }
     }
 
-    /// What that costs at most, at prices for a million tokens in and out.
+    /// Returns its cost at most, at prices for a million tokens in and out.
     #[allow(clippy::cast_precision_loss, reason = "nobody pays for that many")]
     pub fn cost(&self, price_in: f64, price_out: f64) -> f64 {
         (self.tokens_in as f64 * price_in + self.tokens_out as f64 * price_out) / 1e6

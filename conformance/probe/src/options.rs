@@ -1,8 +1,8 @@
-//! What is asked, and how.
+//! Defines the options of a run.
 
 use threadspec::oracle::Api;
 
-/// What is asked, and how.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub struct ProbeOptions {
@@ -10,7 +10,7 @@ pub struct ProbeOptions {
     pub api: Api,
     /// The model that the requests name.
     pub model: String,
-    /// Whether the answers are to be streams.
+    /// True if the answers should be streams.
     pub stream: bool,
     /// The header `anthropic-version`, if it is not the usual one.
     pub version: Option<String>,
@@ -18,9 +18,9 @@ pub struct ProbeOptions {
     pub max_tokens: u64,
     /// Globs of ids; all rules without one.
     pub rules: Vec<String>,
-    /// Whether rules are asked that are said to hold for other models, versions or servers.
+    /// True if rules for other models, versions or servers are asked, too.
     pub all: bool,
-    /// Whether bodies of more than a megabyte are sent.
+    /// True if bodies of more than a megabyte are sent.
     pub large: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which rules are probed, and which are left out.
+//! Plans which rules are probed, and which are left out.
 
 use crate::error::Error;
 use crate::options::ProbeOptions;
@@ -9,10 +9,10 @@ use threadspec_apis::rule_applies;
 use threadspec_golden::{RuleEntry, provider_rules};
 use wildmatch::WildMatch;
 
-/// What is longer is sent only if that is asked for.
+/// A longer request is sent only on demand.
 const LARGE: usize = 1_000_000;
 
-/// What will be sent, and what not.
+/// The requests that will be sent, and the rules that are left out.
 #[derive(Clone, Debug)]
 pub struct ProbePlan {
     /// The rules with their requests, in the order of `provider-rules.json`, those with images last.
@@ -108,5 +108,5 @@ fn not_meant(rule: &RuleEntry, options: &ProbeOptions, named: &[&str]) -> Option
     }
     let headers = RequestHeaders { anthropic_version: options.version.as_deref(), anthropic_beta: "" };
     let applies = rule_applies(rule, &options.model, &headers);
-    (!applies).then(|| format!("it is said of other models, versions or servers than {}; --all asks it", options.model))
+    (!applies).then(|| format!("it is for other models, versions or servers than {}; --all asks it", options.model))
 }

@@ -1,4 +1,4 @@
-//! The patch for `provider-rules.json`: what the API itself said, with a date.
+//! Writes the patch for `provider-rules.json`: the API's own answers, with a date.
 
 use crate::report::ProbeReport;
 use crate::verdict::{ProbeVerdict, ProbedRule};
@@ -7,7 +7,7 @@ use similar::algorithms::{Capture, Replace, myers};
 use similar::{DiffTag, group_diff_ops};
 use threadspec_golden::{PROVIDER_RULES, files};
 
-/// A patch that writes down what was learnt: `patch -p1` or `git apply` in a checkout takes it. Empty if nothing was, or all of it stands there.
+/// A patch that writes down what was learnt: `patch -p1` or `git apply` in a checkout takes it. Empty if nothing was, or all of it is there.
 ///
 /// Rules that agree and those that are silent are written down; of the others nobody knows whose fault it is.
 pub fn proposal(report: &ProbeReport) -> String {

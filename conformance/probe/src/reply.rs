@@ -1,4 +1,4 @@
-//! What came back, read: whether it is an answer, a refusal or neither, and in which words.
+//! Reads a reply: an answer, a refusal in certain words, or neither.
 
 use crate::secrets::Secrets;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct ProbeReply {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// Whether it ended as its head says that it ends.
+    /// True if it ended as its head announces.
     pub is_whole: bool,
 }
 
@@ -49,7 +49,7 @@ impl ProbeReply {
 pub(crate) enum Taken {
     /// It answered.
     Accepted,
-    /// It said no.
+    /// It refused.
     Refused,
     /// It failed, or nothing came.
     Failed,
@@ -57,7 +57,7 @@ pub(crate) enum Taken {
     Unclear,
 }
 
-/// What a server said to a request. No secret stands in it.
+/// A server's reaction to a request. No secret is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeAnswer {
@@ -65,7 +65,7 @@ pub struct ProbeAnswer {
     /// The status of HTTP; `None` if nothing came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Whether the refusal came inside a stream, behind a status that says that all is well.
+    /// True if the refusal came inside a stream, behind a status that says that all is well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_stream: bool,
     /// `code` of OpenAI, or the type of Anthropic's error.
@@ -105,17 +105,17 @@ impl ProbeAnswer {
         }
     }
 
-    /// Whether the server said no.
+    /// Returns whether the server refused the request.
     pub fn is_refusal(&self) -> bool {
         self.taken == Taken::Refused
     }
 
-    /// Whether the server answered.
+    /// Returns whether the server answered.
     pub fn is_accepted(&self) -> bool {
         self.taken == Taken::Accepted
     }
 
-    /// Whether nothing can be learnt of it, however it is answered next: no access, no such thing, too much, or a failure.
+    /// Returns whether nothing can be learnt of it, whatever the next answer is: no access, no such thing, too much, or a failure.
     pub(crate) fn is_no_verdict(&self) -> bool {
         match (self.taken, self.status) {
             (Taken::Failed | Taken::Unclear, _) => true,
@@ -206,7 +206,7 @@ fn streamed(api: Api, bytes: &[u8]) -> Result<SaidAndEnd, String> {
     if has_begun { Ok((said.answer, said.end)) } else { Err("no event".to_owned()) }
 }
 
-/// The text of an answer, or the call that stands in its place.
+/// The text of an answer, or the call that is in its place.
 fn shown_answer(answer: &ModelAnswer) -> String {
     let calls = answer.calls.iter().map(|call| format!("{}({})", call.name, call.arguments));
     let thinking = answer.thinking.iter().map(|_| "(thinking)".to_owned());

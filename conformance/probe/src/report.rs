@@ -5,7 +5,7 @@ use crate::plan::LeftOutRule;
 use crate::verdict::{ProbeVerdict, ProbedRule};
 use serde::{Deserialize, Serialize};
 
-/// What was learnt of a server. It names the host, never a path, a query or a key.
+/// The results of probing a server. It names the host, never a path, a query or a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeReport {
@@ -20,7 +20,7 @@ pub struct ProbeReport {
     /// The header `anthropic-version`, if it was not the usual one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether the answers were to be streams.
+    /// True if the answers should be streams.
     pub stream: bool,
     /// The day, as `2026-12-01`.
     pub date: String,
@@ -29,16 +29,16 @@ pub struct ProbeReport {
     /// Why it ended before all was asked, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// What was learnt of each rule.
+    /// The result of each rule.
     pub rules: Vec<ProbedRule>,
     /// The rules that were not asked.
     pub not_asked: Vec<LeftOutRule>,
-    /// What is said of the server and is so no longer.
+    /// Allowed deviations that no longer occur.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_of_date: Vec<String>,
 }
 
-/// What a run comes to.
+/// The conclusion of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeConclusion {
     /// Every rule that was asked agrees, or is allowed not to.
@@ -50,7 +50,7 @@ pub enum ProbeConclusion {
 }
 
 impl ProbeReport {
-    /// What it comes to.
+    /// Returns its conclusion.
     pub fn conclusion(&self) -> ProbeConclusion {
         if self.rules.iter().all(|one| one.verdict == ProbeVerdict::Unknown) {
             ProbeConclusion::NothingLearnt

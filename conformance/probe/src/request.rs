@@ -92,7 +92,8 @@ pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<P
     Some(ProbePair { rule, twin, broken, expected })
 }
 
-/// Leaves out of the twin what only the server could have said, with its signature, and a last message of the assistant, which newer models refuse.
+/// Leaves out of the valid request the parts that only the server could have sent, with its signature, and a last message of the assistant,
+/// which newer models refuse.
 fn without_answers(twin: &mut BodyMembers) {
     if let Some(Value::Array(mut items)) = twin.value("input") {
         let count = items.len();
@@ -142,7 +143,7 @@ fn request(rule: &RuleEntry, is_broken: bool, mut members: BodyMembers, options:
     ProbeRequest { target, headers, body: members.text() }
 }
 
-/// What every client sends, and the real API demands, beside what the rule is about.
+/// Adds the members that every client sends, and the real API demands, beside the subject of the rule.
 fn complete(members: &mut BodyMembers, options: &ProbeOptions, is_limited: bool) {
     let ProbeOptions { api, model, max_tokens, stream, .. } = options;
     let history = members.text();
@@ -197,7 +198,7 @@ fn tool(api: Api) -> Value {
     }
 }
 
-/// The members of a body, each as it stands in the text: half a surrogate pair has no other form.
+/// The members of a body, each as it is in the text: half a surrogate pair has no other form.
 struct BodyMembers(Vec<(String, Box<RawValue>)>);
 
 impl BodyMembers {
@@ -214,7 +215,7 @@ impl BodyMembers {
         self.0.retain(|(own, _)| own != name);
     }
 
-    /// Sets a member. A new one stands first, as clients write it.
+    /// Sets a member. A new one is first, as clients write it.
     fn set(&mut self, name: &str, value: &Value) {
         let Ok(value) = serde_json::value::to_raw_value(value) else { return };
         match self.0.iter_mut().find(|(own, _)| own == name) {

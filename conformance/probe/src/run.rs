@@ -1,4 +1,4 @@
-//! What to send next, when to wait, when to end.
+//! Decides what to send next, when to wait, and when to end.
 
 use crate::options::ProbeOptions;
 use crate::plan::LeftOutRule;
@@ -17,7 +17,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// How long to wait after the first 429 that does not say how long.
 const USUAL_WAIT: Duration = Duration::from_secs(1);
 
-/// What a run may cost.
+/// The most that a run may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeLimits {
     /// How many requests it sends at most.
@@ -32,10 +32,10 @@ impl Default for ProbeLimits {
     }
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeStep {
-    /// Send this, and [tell](ProbeRun::heard) what comes.
+    /// Send this, and [report](ProbeRun::heard) what comes.
     Send(ProbeRequest),
     /// Let so much time pass.
     Wait(Duration),
@@ -77,7 +77,7 @@ impl ProbeRun {
         }
     }
 
-    /// What to do next.
+    /// Returns the next step.
     #[allow(clippy::should_implement_trait, reason = "it is told things between two steps")]
     pub fn next(&mut self) -> ProbeStep {
         if self.ended.is_some() {
@@ -99,7 +99,7 @@ impl ProbeRun {
         ProbeStep::Send(if self.twin.is_none() { pair.twin.clone() } else { pair.broken.clone() })
     }
 
-    /// What came of the request: a reply, or why there is none.
+    /// Takes the outcome of the request: a reply, or the reason why there is none.
     pub fn heard(&mut self, reply: Result<ProbeReply, String>) {
         self.wait = self.limits.pause;
         if let Ok(reply) = &reply
@@ -133,7 +133,10 @@ impl ProbeRun {
         if are_unknown && self.results.len() < self.pairs.len() {
             let answer = last[0].broken.as_ref().unwrap_or(&last[0].twin);
             let status = answer.status.map(|status| format!("{status}: ")).unwrap_or_default();
-            self.end(format!("nothing was learnt of two rules in a row; the server said: {status}{}", answer.words));
+            self.end(format!(
+                "nothing was learnt of two rules in a row; the server answered: {status}{}",
+                answer.words
+            ));
         }
     }
 
@@ -142,7 +145,7 @@ impl ProbeRun {
         self.ended.get_or_insert(why.into());
     }
 
-    /// What was learnt so far.
+    /// Returns the results so far.
     pub fn results(&self) -> &[ProbedRule] {
         &self.results
     }

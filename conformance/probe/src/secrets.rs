@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// What stands there instead.
+/// The text that replaces a secret.
 const INSTEAD: &str = "[key]";
-/// What is shorter is no secret, and stands in many words.
+/// A shorter text is no secret: it occurs in many words.
 const SHORTEST: usize = 4;
 
 /// Texts that must not be shown or written, whoever says them: a server may repeat the key that it got.
@@ -41,7 +41,7 @@ impl Secrets {
         self.0.iter().fold(text.to_owned(), |text, secret| text.replace(&**secret, INSTEAD))
     }
 
-    /// Whether one stands in a text.
+    /// Returns whether a text contains one.
     pub fn are_in(&self, text: &str) -> bool {
         self.0.iter().any(|secret| text.contains(&**secret))
     }
@@ -55,7 +55,7 @@ fn percent(byte: u8) -> String {
     }
 }
 
-/// They stand nowhere.
+/// They are nowhere.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secrets({})", self.0.len())

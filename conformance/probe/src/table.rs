@@ -30,7 +30,7 @@ pub fn table(report: &ProbeReport) -> String {
     out + &format!("\n{}\n", sum(report))
 }
 
-/// The same for a page.
+/// Writes the table for a page.
 pub fn markdown(report: &ProbeReport) -> String {
     let mut out = format!("### {}\n\n{}\n\n", cell(&heading(report)), cell(&sum(report)));
     out += "| rule | verdict | what came | how sure the rule is |\n|---|---|---|---|\n";
@@ -64,7 +64,7 @@ fn sum(report: &ProbeReport) -> String {
     format!("{rules} rule{} asked{counts}. {requests} request{}.", plural(rules), plural(requests))
 }
 
-/// What the server said, in a line.
+/// Describes the server's answer in a line.
 pub(crate) fn what(one: &ProbedRule) -> String {
     let twin = &one.twin;
     match (one.verdict, &one.broken) {
@@ -79,13 +79,19 @@ pub(crate) fn what(one: &ProbedRule) -> String {
         (ProbeVerdict::Crashes, Some(broken)) => format!("{}: {}", status(broken), told(broken)),
         (_, Some(broken)) if twin.is_accepted() => format!("{}: {}", status(broken), told(broken)),
         (_, Some(broken)) => {
-            format!("the twin: {}: {}; the broken one: {}: {}", status(twin), told(twin), status(broken), told(broken))
+            format!(
+                "the valid request: {}: {}; the broken one: {}: {}",
+                status(twin),
+                told(twin),
+                status(broken),
+                told(broken)
+            )
         }
-        (_, None) => format!("the twin: {}: {}", status(twin), told(twin)),
+        (_, None) => format!("the valid request: {}: {}", status(twin), told(twin)),
     }
 }
 
-/// What our data expect, where the server agrees in other words.
+/// Returns the words of our data, where the server agrees in other words.
 fn ours(one: &ProbedRule) -> Option<String> {
     let expected = &one.expected;
     let named = [("code", &expected.code), ("param", &expected.param)];

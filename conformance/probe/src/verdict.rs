@@ -1,4 +1,4 @@
-//! What the two answers mean.
+//! Judges the two answers to a rule.
 
 use crate::reply::{ProbeAnswer, Taken};
 use crate::request::{ExpectedRefusal, ProbePair};
@@ -9,17 +9,17 @@ use std::str::FromStr;
 /// Rules about what was asked and answered: who accepts their breach answers about a result that nobody ever saw.
 const ABOUT_RESULTS: [&str; 3] = ["-ANSWERED", "-ORPHAN", "-ONE-"];
 
-/// What a server makes of a rule.
+/// The verdict on a server and a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeVerdict {
-    /// It refuses the broken request, and answers the twin: the rule holds there.
+    /// It refuses the broken request, and answers the valid one: the rule holds there.
     Agrees,
     /// It answers both: a mistake is taken as if it were none.
     Silent,
-    /// It refuses both: another rule of that server, or a fault of our twin.
+    /// It refuses both: another rule of that server, or a fault of our valid request.
     Stricter,
-    /// It refuses the twin, and answers the broken request.
+    /// It refuses the valid request, and answers the broken one.
     Backwards,
     /// It fails on the broken request, so that clients send it again.
     Crashes,
@@ -44,7 +44,7 @@ impl ProbeVerdict {
         }
     }
 
-    /// What a pair of answers means; without the second one nobody asked for it.
+    /// Judges a pair of answers; the second one may be missing.
     pub(crate) fn of(twin: &ProbeAnswer, broken: Option<&ProbeAnswer>, pair: &ProbePair) -> Self {
         let Some(broken) = broken else { return Self::Unknown };
         let is_refusal = |answer: &ProbeAnswer| match (answer.taken, answer.status) {
@@ -83,7 +83,7 @@ impl FromStr for ProbeVerdict {
     }
 }
 
-/// What was learnt of a rule.
+/// The result of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbedRule {
@@ -91,19 +91,19 @@ pub struct ProbedRule {
     pub rule: String,
     /// How sure it is, in words.
     pub evidence: String,
-    /// What the server makes of it.
+    /// The verdict on the server.
     pub verdict: ProbeVerdict,
-    /// Whether the model answers about a result that it never saw.
+    /// True if the model answers about a result that it never saw.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fabricates: bool,
-    /// Whether it was said that this is so.
+    /// True if this verdict is allowed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allowed: bool,
     /// How it would refuse, as far as is known.
     pub expected: ExpectedRefusal,
-    /// What it said to the request that keeps the rule.
+    /// The answer to the request that keeps the rule.
     pub twin: ProbeAnswer,
-    /// What it said to the one that breaks it, if it was asked.
+    /// The answer to the one that breaks it, if it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<ProbeAnswer>,
 }
@@ -123,7 +123,7 @@ impl ProbedRule {
         }
     }
 
-    /// Whether it is as it should be.
+    /// Returns whether it is as it should be.
     pub fn is_fine(&self) -> bool {
         self.verdict == ProbeVerdict::Agrees || self.allowed
     }

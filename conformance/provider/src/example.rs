@@ -65,7 +65,7 @@ impl<'a> Schemas<'a> {
                     .or_else(|| forms.first())
             {
                 return match self.example(form, depth - 1) {
-                    // Members that all forms have stand beside them.
+                    // Members that all forms have are beside them.
                     Value::Object(chosen) if members.contains_key("properties") => {
                         let mut all = self.object(members, depth);
                         all.extend(chosen);

@@ -1,4 +1,4 @@
-//! What is to be sent when, without a socket.
+//! Plans the parts of an answer and their times, without a socket.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptId(pub(crate) u64);
 
-/// What is to be done with a request.
+/// The reaction to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// It is answered.
@@ -25,13 +25,13 @@ pub enum Reaction {
 /// An answer, and when its parts are to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedAnswer {
-    /// What passes before the head is sent.
+    /// The delay before the head is sent.
     pub delay: Duration,
     /// The status.
     pub status: u16,
     /// Names and values, without those of the framing and without `date`.
     pub headers: Vec<(String, String)>,
-    /// What `content-length` says; without it the body is chunked.
+    /// The value of `content-length`; without it the body is chunked.
     pub length: Option<u64>,
     /// The body, in the order of time.
     pub steps: Vec<WireStep>,

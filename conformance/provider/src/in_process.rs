@@ -27,7 +27,7 @@ pub fn ask_engine(engine: &mut Engine, now: &mut Duration, request: &ClientReque
             engine.delivered(*now, attempt, false);
             return None;
         }
-        // Nothing stands behind this provider.
+        // Nothing is behind this provider.
         Reaction::Forward => return None,
         Reaction::Answer(planned) => planned,
     };

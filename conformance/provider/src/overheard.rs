@@ -1,4 +1,4 @@
-//! The record of a run that somebody else answered: from what its client sent and heard.
+//! The record of a run that somebody else answered: from what its client sent and received.
 
 use crate::client::{ClientRequest, ClientResponse};
 use crate::http::{Route, without_keys};
@@ -13,7 +13,7 @@ use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, ApiRequest, ReadAnswer};
 use threadspec_judge::universal::value;
 
-/// A request of a client, and what it heard.
+/// A request of a client, with its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Overheard<'a> {
     /// When it was sent.
@@ -22,13 +22,13 @@ pub struct Overheard<'a> {
     pub ended: Duration,
     /// The request.
     pub request: &'a ClientRequest,
-    /// What came back, if anything did.
+    /// The answer, if one came.
     pub response: Option<&'a ClientResponse>,
 }
 
-/// The record of a run as its client's side alone shows it: what was said is what the client read. Requests that ask for no answer of the
-/// model are left out. `plan` has the API that the client speaks, and what it was given. Requests that go on from an answer by its id
-/// (`previous_response_id`) have the history that the client heard.
+/// Returns the record of a run as its client's side alone shows it: the answers are those that the client read. Requests that ask for no
+/// answer of the model are left out. `plan` has the API that the client speaks, and what it was given. Requests that go on from an answer
+/// by its id (`previous_response_id`) have the history that the client heard.
 ///
 /// ```
 /// use std::time::Duration;

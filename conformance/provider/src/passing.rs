@@ -1,4 +1,4 @@
-//! What passes between a client and somebody else, as records have it.
+//! Converts the traffic between a client and another server into records.
 
 use crate::received::Received;
 use crate::record::{BreachOutcome, CallPart, Came, JudgedBreach, Said, SaidByModel, SaidThought};
@@ -28,7 +28,7 @@ pub(crate) fn broken(request: &ApiRequest, body: &Value, received: &Received) ->
     (found, refusal)
 }
 
-/// What an upstream said, as records have it.
+/// Converts an upstream's answer into its record.
 pub(crate) fn as_recorded(said: ReadAnswer) -> (Said, Came) {
     let whole = said.has_ended();
     let answer = said.answer;

@@ -1,4 +1,4 @@
-//! What is to happen in a run: the API, the script, and what the agent was given.
+//! Defines the plan of a run: the API, the script, and the agent's input.
 
 use crate::Error;
 use crate::script::WireTurn;
@@ -8,24 +8,24 @@ use threadspec::oracle::Api;
 use threadspec_judge::json;
 use threadspec_judge::universal::value;
 
-/// What an agent is told to do, and what the model answers to it.
+/// The input of an agent, and the model's answers to it.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     /// The API that the agent speaks.
     pub api: Api,
-    /// Whether it is asked to stream.
+    /// True if it is asked to stream.
     pub stream: bool,
-    /// Whether it is asked to switch the model's thinking on.
+    /// True if it is asked to switch the model's thinking on.
     pub reasoning: bool,
     /// The model that it is to name; any will do without one.
     pub model: Option<String>,
-    /// What the model answers, one turn for each ask.
+    /// The model's answers, one turn for each ask.
     pub turns: Vec<WireTurn>,
     /// The messages that the agent begins with, in the form of op `tools`, marked (`threadspec::surrogates`).
     pub given: Vec<Value>,
     /// The names of the case's tools, marked.
     pub tools: Vec<String>,
-    /// The runs of a session, in the place of `turns` and `tools`.
+    /// The runs of a session, instead of `turns` and `tools`.
     pub session: Option<SessionPlan>,
 }
 

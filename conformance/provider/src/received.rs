@@ -21,7 +21,7 @@ impl Received {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// Puts one key in the place of all others.
+    /// Replaces all other keys by one.
     pub(crate) fn set_key(&mut self, key: &str) {
         let is_key = |name: &str| name.eq_ignore_ascii_case("x-api-key") || name.eq_ignore_ascii_case("authorization");
         self.headers.retain(|(name, _)| !is_key(name));

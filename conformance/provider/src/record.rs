@@ -1,4 +1,4 @@
-//! What happened in a run: plain data, which is judged afterwards and can be written to a transcript and read from it.
+//! Defines the record of a run: plain data, which is judged afterwards, written to a transcript and read from it.
 //!
 //! Nothing in it is a key, but hashes of keys (`sha256:` and 8 digits).
 
@@ -26,9 +26,9 @@ pub struct WireRecord {
     pub ended: Duration,
     /// The requests for answers that carried the run's key, in the order in which they came.
     pub attempts: Vec<Attempt>,
-    /// What else came and should not have.
+    /// Further attempts that should not have come.
     pub strays: Vec<Stray>,
-    /// Of a session: with which ask each run began.
+    /// For a session: the ask with which each run began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<usize>,
 }
@@ -48,7 +48,7 @@ pub struct Attempt {
     pub api: Api,
     /// Its target, without keys.
     pub target: String,
-    /// What its header `anthropic-beta` says.
+    /// The value of its header `anthropic-beta`.
     #[serde(default)]
     pub beta: String,
     /// The ask that it belongs to, counted from 0.
@@ -57,12 +57,12 @@ pub struct Attempt {
     pub body: String,
     /// The body with what it refers to in its place, as JSON text, if it refers to something that the provider keeps.
     pub resolved: Option<String>,
-    /// What the body says, what it refers to included; `None` if it is no JSON object.
+    /// The content of the body, with everything it refers to; `None` if it is no JSON object.
     #[serde(skip)]
     pub request: Option<ApiRequest>,
     /// The rules of the API that it breaks.
     pub breaches: Vec<JudgedBreach>,
-    /// What was wrong with it beside rules of history: the first one is answered.
+    /// Its problems beside rules of history: the first one is answered.
     pub problem: Option<RequestProblem>,
     /// The status that was answered; `None` if nothing was.
     pub status: Option<u16>,
@@ -70,13 +70,13 @@ pub struct Attempt {
     pub error: Option<String>,
     /// How the attempt was made to fail, if the script says so.
     pub fault: Option<PlayedFault>,
-    /// What the answer says or was to say; `None` for an error.
+    /// The planned answer; `None` for an error.
     pub said: Option<Said>,
-    /// What of it came.
+    /// The part of it that came.
     pub came: Came,
-    /// Whether it was answered as a stream.
+    /// True if it was answered as a stream.
     pub streamed: bool,
-    /// Whether the client took all that was sent; `None` while it is not known.
+    /// True if the client took all that was sent; `None` while it is not known.
     pub delivered: Option<bool>,
 }
 
@@ -87,13 +87,13 @@ pub struct JudgedBreach {
     pub rule: String,
     /// Where, as a path from the body.
     pub place: String,
-    /// What is wrong there.
+    /// The fault.
     pub what: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: BreachOutcome,
 }
 
-/// What came of a breach.
+/// The outcome of a breach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BreachOutcome {
@@ -103,7 +103,7 @@ pub enum BreachOutcome {
     Certain,
     /// Only some versions or servers would refuse it.
     Possible,
-    /// It repeats what the provider said, or what the agent was given.
+    /// It repeats what the provider sent, or what the agent was given.
     Excused,
 }
 
@@ -126,14 +126,14 @@ pub enum RequestProblem {
 pub struct PlayedFault {
     /// Its name in a script: `status`, `hang`, `cut`, `event`, `garbage`.
     pub kind: String,
-    /// How long a client that obeys waits, if the answer said so.
+    /// How long a client that obeys waits, if the answer limits it.
     #[serde(with = "maybe_microseconds")]
     pub retry_after: Option<Duration>,
-    /// What `x-should-retry` said.
+    /// The value of `x-should-retry`.
     pub should_retry: Option<bool>,
 }
 
-/// What the model says in an answer.
+/// The model's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// The id of the answer.
@@ -142,9 +142,9 @@ pub struct Said {
     pub text: String,
     /// The calls.
     pub calls: Vec<SaidByModel>,
-    /// What it thought.
+    /// Its thinking.
     pub thoughts: Vec<SaidThought>,
-    /// What it refused with.
+    /// Its refusal.
     pub refusal: Option<String>,
     /// Why it stopped, as the script says it.
     pub stop: Option<String>,
@@ -161,14 +161,14 @@ pub struct SaidByModel {
     pub arguments: String,
 }
 
-/// What the model thought, as it was sent.
+/// A thought of the model, as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SaidThought {
     /// The text; empty if it is redacted.
     pub text: String,
     /// The signature, the redacted data, or the encrypted reasoning.
     pub opaque: Option<String>,
-    /// Whether the text is redacted.
+    /// True if the text is redacted.
     pub is_redacted: bool,
 }
 
@@ -179,7 +179,7 @@ pub struct Came {
     pub whole: bool,
     /// The text so far.
     pub text: String,
-    /// The calls that are whole (their block or item was closed), by their positions in what was said.
+    /// The calls that are whole (their block or item was closed), by their positions in what was sent.
     pub calls: Vec<usize>,
     /// The calls of which something came, but not all.
     pub parts: Vec<CallPart>,
@@ -188,7 +188,7 @@ pub struct Came {
 /// A call that broke off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallPart {
-    /// Its position in what was said.
+    /// Its position in what was sent.
     pub call: usize,
     /// The arguments so far.
     pub arguments: String,
@@ -208,7 +208,7 @@ pub struct Stray {
     pub key: Option<String>,
     /// The status that was answered.
     pub status: u16,
-    /// What was wrong.
+    /// The reason.
     pub why: StrayReason,
 }
 
@@ -226,7 +226,7 @@ pub enum StrayReason {
     Unasked,
     /// Nothing is behind its path.
     Path,
-    /// What is behind its path does not take its method.
+    /// The resource of its path does not take its method.
     Method,
     /// Its path is of another API than the run's.
     OtherApi,
@@ -308,7 +308,7 @@ impl WireRecord {
 }
 
 impl Attempt {
-    /// Whether it failed: an error, no answer, or one that did not end as its API ends it, or was not taken to its end.
+    /// Returns whether it failed: an error, no answer, or one that did not end as its API ends it, or was not taken to its end.
     pub fn failed(&self) -> bool {
         self.status.is_none_or(|status| status >= 400) || !self.came.whole || self.delivered == Some(false)
     }

@@ -8,7 +8,7 @@ use strum::EnumMessage;
 use threadspec_judge::corpus::{Case, Corpus, Expect, lay_out};
 use threadspec_judge::protocol::{JudgeProfile, Op, Request};
 
-/// What stands for the storage folder of a session in a request that is pasted.
+/// Replaces the storage folder of a session in a request that is pasted.
 const STORAGE: &str = "/tmp/session";
 
 /// A whole case: what it is for, what it demands, and for each of these profiles the request to paste to a testee by hand.
@@ -31,7 +31,7 @@ pub fn case(case: &Case, corpus: &Corpus, profiles: &[JudgeProfile]) -> String {
     }
     let _ = write!(out, "\n{}", lay_out(case.source(), 1));
     if case.needs_gateway() {
-        let how = "put to a gateway by: threadspec verify --provider API --client API --through CMD --filter";
+        let how = "sent through a gateway by: threadspec verify --provider API --client API --through CMD --filter";
         let _ = writeln!(out, "\n{} {}", styled(FAINT, how), case.id);
         return out;
     }

@@ -1,7 +1,7 @@
 //! Groups failures by cause, so that a fault that fails many cases is read once.
 //!
 //! Each failure has a set of signs: the faults that the judge found, or, where it told them in words, these words without their values. A
-//! fault is a cause wherever it stands, also in cases that have others, too. Of words, the sign that most failures share takes all of
+//! fault is a cause wherever it is, also in cases that have others, too. Of words, the sign that most failures share takes all of
 //! them, and the next one is sought among the rest.
 
 use super::record::{CaseRecord, Details};
@@ -23,20 +23,20 @@ const LONGEST_NOTE: usize = 120;
 /// How a note quotes a line of stderr.
 pub(super) const QUOTED: &str = "  | ";
 
-/// What failed for one reason.
+/// A group of failures with one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// What the failures share, in words.
+    /// The common property of the failures, in words.
     pub sign: String,
     /// The clause that it breaks.
     pub clause: String,
-    /// What it is about.
+    /// The area of the cause.
     pub area: Area,
     /// Their positions, the clearest one first. A failure may have several causes.
     pub members: Vec<usize>,
 }
 
-/// What a cause is about. What comes later is made of what comes before.
+/// The area of a cause. What comes later is made of what comes before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Area {
     /// Escaped text.
@@ -58,29 +58,29 @@ pub enum Area {
 pub struct Symptoms<'a> {
     /// How it ended.
     pub verdict: Verdict,
-    /// What was asked.
+    /// The operation of the request.
     pub op: Op,
     /// The clause that it is charged to.
     pub charged: &'a str,
-    /// What is wrong where, as far as the judge found it.
+    /// The faults that the judge found, with their places.
     pub faults: &'a [OutputFault],
-    /// What happened, in words.
+    /// A description of the outcome, in words.
     pub note: &'a str,
     /// Where the output differs from the expected one.
     pub mismatches: &'a [Mismatch],
     /// How much there is to read: the length of the input.
     pub size: usize,
-    /// Whether it has a name and one request: it is no row of pairs, no template, and not about state.
+    /// True if it has a name and one request: it is no row of pairs, no template, and not about state.
     pub is_ordinary: bool,
-    /// Whether it makes the testee not conformant.
+    /// True if it makes the testee not conformant.
     pub counts: bool,
-    /// Whether the implementation documents it as its choice.
+    /// True if the implementation documents it as its choice.
     pub documented: bool,
     /// How much it hurts; a case without a severity comes first.
     pub severity: Option<Severity>,
 }
 
-/// What failures of one cause share.
+/// The common property of failures with one cause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sign<'a> {
     OutputFault(FaultKey<'a>),
@@ -118,7 +118,7 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
     causes
 }
 
-/// The faults that are causes, with all failures that have them. One that stands only beside many others may follow from them.
+/// The faults that are causes, with all failures that have them. One that is only beside many others may follow from them.
 fn of_faults<'a>(signs: &[BTreeSet<Sign<'a>>]) -> Vec<(Sign<'a>, Vec<usize>)> {
     let mut members: BTreeMap<&Sign<'a>, Vec<usize>> = BTreeMap::new();
     for (index, signs) in signs.iter().enumerate() {
@@ -170,7 +170,7 @@ fn cause(sign: &Sign<'_>, members: Vec<usize>, failures: &[Symptoms<'_>]) -> Cau
     Cause { sign: title, clause, area, members }
 }
 
-/// What a clause is about; of one that holds everywhere, what was asked.
+/// Returns the area of a clause; for one that holds everywhere, that of the operation.
 fn area(clause: &str, op: Op) -> Area {
     match clause.split('-').next().unwrap_or_default() {
         "ESC" => Area::Escape,
@@ -195,7 +195,7 @@ fn of_op(op: Op) -> Area {
 }
 
 impl Area {
-    /// Why its causes are mended before others; `None` where it is no reason.
+    /// The reason to fix its causes before others; `None` where it is no reason.
     pub fn why_first(self) -> Option<&'static str> {
         match self {
             Self::Escape => Some("Escaping comes first: documents, and so messages, are made of escaped text."),
@@ -238,7 +238,7 @@ pub fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Mismatch>]) 
     failed.iter().zip(mismatches).map(symptoms).collect()
 }
 
-/// Whether the id of a case says that it is a row of pairs, or about state.
+/// Returns whether the id of a case says that it is a row of pairs, or about state.
 pub fn is_special(id: &str) -> bool {
     let mut parts = id.rsplit('/');
     let is_row = parts.next().is_some_and(|name| name.starts_with("row-"));
@@ -277,8 +277,8 @@ fn signs<'a>(&Symptoms { verdict, charged, faults, note, mismatches, .. }: &Symp
 /// With this begins a line that shows what the line above it says.
 const DETAIL: &str = "    ";
 
-/// What was found about the clause, a sign each, or about others if nothing was; of a crash and the like, what happened and the last words
-/// of its stderr, since the rest is about the case.
+/// Returns the findings about the clause, a sign each, or about others if nothing was found. For a crash and the like these are the outcome
+/// and the last words of its stderr, since the rest is about the case.
 fn messages(verdict: Verdict, charged: &str, note: &str) -> Vec<String> {
     let mut lines = note.lines().filter(|line| !line.trim().is_empty());
     if verdict == Verdict::Fail {
@@ -340,7 +340,7 @@ fn message(line: &str) -> String {
     beginning(&plain, LONGEST_NOTE)
 }
 
-/// Behind these words stands a value, which may be a bare word or number.
+/// Behind these words is a value, which may be a bare word or number.
 const VALUES: [&str; 2] = ["the result ", " became "];
 
 /// A finding without the run, request and message, and the place inside a value, where it was made.
@@ -497,7 +497,7 @@ mod tests {
     fn crashes_are_told_apart_by_their_last_words_and_not_by_their_numbers() {
         let crash = |stderr: &str| {
             let ended = "before its reply it ended (exit status: 1); its stderr ends with:";
-            format!("{ended}\n  | {stderr}\nby itself: asked alone, it ends in the same way")
+            format!("{ended}\n  | {stderr}\nby itself: run alone, it ends in the same way")
         };
         let found = noted(&[
             (Verdict::Crash, &crash("Error: at\n  | TypeError: 'x' is undefined at line 17")),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use threadspec_judge::text::visible;
 
-/// What became of the cases.
+/// The changes of the cases between two runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison<'a> {
     /// Passed before and do not pass now, which includes not being run.
@@ -51,7 +51,7 @@ impl<'a> Comparison<'a> {
         comparison
     }
 
-    /// Whether a case passed before and does not pass now, which includes not being run.
+    /// Returns whether a case passed before and does not pass now, which includes not being run.
     pub fn is_worse(&self) -> bool {
         !self.regressions.is_empty()
     }

@@ -1,10 +1,10 @@
-//! What a run says about the testee as a whole.
+//! Concludes about the testee as a whole.
 
 use super::record::RunRecord;
 use strum::Display;
 use threadspec_runner::Exit;
 
-/// What a run says about the testee as a whole: good, bad, or nothing.
+/// The conclusion of a run about the testee as a whole: good, bad, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display)]
 pub enum Conclusion {
     /// Nothing counts against it.
@@ -22,7 +22,7 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// What the exit code of a run says.
+    /// Returns the conclusion of an exit code.
     pub fn of(exit: Exit) -> Self {
         match exit {
             Exit::Ok => Self::Conformant,

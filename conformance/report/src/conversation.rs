@@ -1,4 +1,4 @@
-//! A run, or the runs of a session, as one conversation: who said what, what was cut, what was pending, and what each request held.
+//! Shows a run, or the runs of a session, as one conversation: messages, cuts, pending calls, and the content of each request.
 
 use super::words::shortened;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use threadspec_judge::text::visible;
 
 /// A text is shown up to this length.
 const LONGEST_TEXT: usize = 80;
-/// Of a request, at most so many messages are shown from its beginning, and from its end.
+/// The most messages of a request that are shown, from its beginning and from its end.
 const MESSAGES: usize = 12;
 /// A conversation has at most so many lines.
 const LINES: usize = 80;
@@ -27,28 +27,28 @@ struct Replied {
     ok: Value,
 }
 
-/// What a judgement says before it tells of another session, which was sent first.
+/// Begins a judgement about another session, which was sent first.
 const OF_ANOTHER: &str = "in the reply to request ";
 
 /// A line of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationLine {
-    /// What it is.
+    /// The kind of the line.
     pub kind: LineKind,
-    /// What it says, not indented.
+    /// The text, not indented.
     pub text: String,
 }
 
-/// What a line of a conversation is.
+/// The kind of a line of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// The beginning of a run.
     Run,
-    /// What happens in it.
+    /// An event of the conversation.
     Event,
     /// A message of a request, with its number there.
     Message,
-    /// What is wrong with what stands above.
+    /// A fault of the lines above.
     Finding,
 }
 
@@ -89,7 +89,7 @@ fn of_session(input: &str, output: Value, note: &str) -> Vec<ConversationLine> {
     within(told.lines)
 }
 
-/// A single run is told as the run of a session that begins with its requests.
+/// Shows a single run as the run of a session that begins with its requests.
 fn of_run(input: &str, mut output: Value, note: &str) -> Vec<ConversationLine> {
     let requests = output.get_mut("requests").map(Value::take).unwrap_or_default();
     let failure = output.get_mut("failure").map(Value::take).unwrap_or_default();
@@ -140,7 +140,7 @@ fn within(lines: Vec<ConversationLine>) -> Vec<ConversationLine> {
 struct ConversationTeller<'a> {
     lines: Vec<ConversationLine>,
     note: Vec<&'a str>,
-    /// The lines of the note that stand somewhere already.
+    /// The lines of the note that are somewhere already.
     named: HashSet<usize>,
     /// The request before the next one, in this run or an earlier one.
     before: &'a [Part<SessionMessage>],

@@ -24,7 +24,7 @@ pub enum DiffPiece {
     Equal(String),
     /// The other side has something else here, or nothing.
     Different(String),
-    /// What is left out, in words.
+    /// A description of the part that is left out.
     LeftOut(String),
 }
 
@@ -44,7 +44,7 @@ pub fn texts(expected: &str, actual: &str) -> [String; 2] {
     styled_sides(pieces_within(expected, actual, WIDEST))
 }
 
-/// The same within so many characters a side: around all differences, around the first ones, or around the first alone.
+/// Compares two texts within so many characters a side: around all differences, around the first ones, or around the first alone.
 pub fn texts_within(expected: &str, actual: &str, room: usize) -> [String; 2] {
     let extent = |(differences, longest)| DiffExtent { longest, differences };
     let extents = [(DIFFERENCES, LONGEST), (3, 120), (2, 60), (1, 120), (1, 60), (1, 30), (1, 10)].map(extent);
@@ -100,7 +100,7 @@ fn pieces_within(expected: &str, actual: &str, extent: DiffExtent) -> [Vec<DiffP
     sides
 }
 
-/// What is equal and what differs. Differences with only a few equal characters between them are one.
+/// Divides both texts into equal and different parts. Differences with only a few equal characters between them are one.
 fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
     let deadline = Instant::now() + Duration::from_millis(200);
     let shorter = old.len().min(new.len());

@@ -24,7 +24,7 @@ type Rank = u8;
 /// Lines of this rank stay.
 const KEPT: Rank = 1;
 
-/// What is reported of one failure.
+/// The report of one failure.
 #[derive(Clone, Debug)]
 pub struct Failure<'a> {
     /// The verdict.
@@ -37,15 +37,15 @@ pub struct Failure<'a> {
     pub severity: Option<Severity>,
     /// Reports and documents that show the severity.
     pub evidence: Vec<String>,
-    /// Whether it makes the testee not conformant.
+    /// True if it makes the testee not conformant.
     pub counts: bool,
     /// The clauses that it breaks; of a case, the one that it is charged to.
     pub clauses: Vec<&'a Clause>,
-    /// What else it touches.
+    /// The other clauses that it touches.
     pub touched: Vec<String>,
     /// Why the case exists.
     pub why: String,
-    /// What happened, in words; may be empty.
+    /// A description of the outcome, in words; may be empty.
     pub note: String,
     /// Where the output differs from the expected one.
     pub mismatches: Vec<Mismatch>,
@@ -171,7 +171,7 @@ impl<'a> Failure<'a> {
                 LineKind::Finding => BAD,
                 LineKind::Event | LineKind::Message => anstyle::Style::new(),
             };
-            // What stands near a finding explains it.
+            // What is near a finding explains it.
             let distance = findings.iter().map(|finding| finding.abs_diff(at)).min().unwrap_or(at);
             let rank = Rank::try_from(distance).map_or(8, |distance| (KEPT + distance).min(8));
             let line = styled(style, text);
@@ -209,7 +209,7 @@ pub(super) fn clause_line(clause: &Clause) -> String {
     format!("  {}{level}: {}\n", clause.id, visible(&clause.text))
 }
 
-/// What the severity of a case means, and what shows it; empty without one.
+/// Explains the severity of a case and its evidence; empty without a severity.
 pub(super) fn severity_line(severity: Option<Severity>, evidence: &[String]) -> String {
     let Some(severity) = severity else { return String::new() };
     let shown = if evidence.is_empty() { String::new() } else { format!(": {}", visible(&evidence.join(", "))) };

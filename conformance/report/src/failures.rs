@@ -1,4 +1,4 @@
-//! What failed in a run, as a terminal shows it: by default on one screen.
+//! Shows the failures of a run in a terminal: by default on one screen.
 
 use super::causes::{Cause, Symptoms, causes, is_special};
 use super::judged::reasons;
@@ -15,7 +15,7 @@ use threadspec_runner::{CaseResult, Run};
 
 /// How many further cases of a cause are named.
 const OTHERS: usize = 10;
-/// What is listed behind the first cause.
+/// The name of the causes that are listed behind the first one.
 const MORE: &str = "more cause";
 /// The other causes have at least so many rows, if there are as many.
 const CAUSES: usize = 6;
@@ -24,7 +24,7 @@ const CASE: usize = 8;
 /// The sentence has at most so many rows.
 const SENTENCE: usize = 5;
 
-const LEGEND: &str = "⟦…⟧ is what differs; ⏎, ␛ and ⟨U+200B⟩ stand for characters without a shape.";
+const LEGEND: &str = "⟦…⟧ is what differs; ⏎, ␛ and ⟨U+200B⟩ show characters without a shape.";
 
 /// The failures of a run, by cause.
 pub struct RunFailures<'a> {
@@ -47,7 +47,7 @@ impl<'a> RunFailures<'a> {
         Self { failed, causes, sentence, corpus, strict, repeat }
     }
 
-    /// What to mend first, and why that first; nothing where a single case says it.
+    /// Names the cause to fix first, and the reason; nothing where a single case says it.
     pub fn sentence(&self, screen: Screen) -> String {
         let sentence = self.sentence.iter().filter(|_| self.failed.len() > 1);
         sentence.map(|sentence| styled(STRONG, screen.cut(sentence, SENTENCE).trim_end()) + "\n").collect()
@@ -58,7 +58,7 @@ impl<'a> RunFailures<'a> {
         (0..self.failed.len()).map(|index| self.failure(index).headline()).collect()
     }
 
-    /// What to mend first with its clearest case, and the other causes on a line each, within so many rows.
+    /// Shows the cause to fix first with its clearest case, and the other causes on a line each, within so many rows.
     pub fn within(&self, rows: usize, screen: Screen) -> String {
         let Some((first, others)) = self.causes.split_first() else { return String::new() };
         let sentence = self.sentence(screen);
@@ -192,7 +192,7 @@ impl<'a> RunFailures<'a> {
     }
 }
 
-/// What the failures of a cause share, without the clause, which stands beside it.
+/// Returns the common property of the failures of a cause, without the clause, which is beside it.
 fn title(cause: &Cause) -> &str {
     finding(&cause.sign, &cause.clause).unwrap_or(&cause.sign)
 }

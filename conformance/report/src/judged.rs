@@ -23,7 +23,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// What the cases of a run, given by their ids, have judged of what fits its options in a corpus.
+    /// Returns the share of the corpus, within its options, that the cases of a run have judged.
     pub fn of<'a>(
         run: impl IntoIterator<Item = (&'a str, Verdict)>,
         (corpus, options): (&Corpus, &RunOptions),
@@ -45,7 +45,7 @@ impl Judged {
         Self { clauses: clauses.len(), of_clauses: of_clauses.len(), ..judged }
     }
 
-    /// Whether that is all of it.
+    /// Returns whether everything was judged.
     pub fn is_all(self) -> bool {
         self.cases == self.of_cases
     }

@@ -14,7 +14,7 @@
 //! | `comparison` | two runs, an earlier and a later one |
 //! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
 //! | [`tally`] | what it shows of each clause, and several runs of their cases |
-//! | [`worst`](mod@worst) | what to mend first, in a sentence |
+//! | [`worst`](mod@worst) | names the cause to fix first |
 //! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `failures`, [`causes`](mod@causes), [`diff`] | one failure, those of a run, failures by cause, and how two texts differ |
 //! | `screen` | how much fits on a screen |

@@ -14,13 +14,13 @@ const LONGEST: usize = 1000;
 pub struct MismatchRecord {
     /// Where, as a JSON Pointer; empty for the whole output.
     pub path: String,
-    /// Whether both sides are texts, to be compared character by character. If not, they are descriptions.
+    /// True if both sides are texts, to be compared character by character. If not, they are descriptions.
     pub text: bool,
-    /// What was expected.
+    /// The expected side.
     pub expected: String,
-    /// What was there.
+    /// The actual side.
     pub actual: String,
-    /// What both sides are, if they are no texts; run files of earlier versions do not say it.
+    /// The kinds of both sides, if they are no texts; run files of earlier versions lack them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<[SideKind; 2]>,
 }

@@ -1,6 +1,6 @@
 //! The canonical run file: everything that a report says comes from it. `run.schema.json` describes it.
 //!
-//! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
+//! Inputs, expectations and replies are in it as strings of JSON text: they may hold what not every JSON parser reads.
 
 use super::mismatch::MismatchRecord;
 use super::tally::{ClauseTally, Tallied};
@@ -45,19 +45,19 @@ pub struct RunRecord {
     /// Why it ended before its last case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// What went wrong when the testee was ended.
+    /// Errors when the testee was ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shutdown: Vec<String>,
     /// How many cases it answered with `unsupported`, of operations that its hello names.
     #[serde(default, skip_serializing_if = "is_none")]
     pub declined: usize,
-    /// What else counts against it.
+    /// Further faults that count against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<String>,
-    /// What is to be said about its hello; it does not count.
+    /// Remarks about its hello, which do not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// What is out of date in the file of known failures.
+    /// Outdated entries of the file of known failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_of_date: Vec<String>,
     /// The exit code of the run.
@@ -68,7 +68,7 @@ pub struct RunRecord {
     pub cases: Vec<CaseRecord>,
 }
 
-/// Which corpus was run.
+/// The corpus of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorpusRecord {
     /// A hash of the ids and hashes of all its cases.
@@ -99,7 +99,7 @@ pub struct Counts {
     pub total: usize,
     /// Those of them that the testee supports.
     pub applicable: usize,
-    /// Those of them that were put to it.
+    /// Those of them that ran.
     pub run: usize,
     /// Everything that counts against the testee.
     pub failures: usize,
@@ -110,13 +110,13 @@ pub struct Counts {
     pub excused: usize,
     /// The cases by verdict.
     pub verdicts: BTreeMap<String, usize>,
-    /// What it shows of each clause, in the order of the corpus; run files of earlier versions do not say it.
+    /// The tally of each clause, in the order of the corpus; run files of earlier versions lack it.
     #[serde(default)]
     pub clauses: Vec<ClauseTally>,
     /// How much of the profile was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
-    /// Which features of sessions were judged, if any session was.
+    /// The features of sessions that were judged, if any session was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<JudgedFeatures>,
 }
@@ -129,7 +129,7 @@ pub struct CaseRecord {
     pub id: String,
     /// The hash of its content, as in the manifest.
     pub hash: String,
-    /// What the testee was asked to do.
+    /// The operation of the request.
     #[serde(with = "by_name")]
     pub op: Op,
     /// The features of sessions that a framework must have for it.
@@ -140,7 +140,7 @@ pub struct CaseRecord {
     /// The clause that it is charged to, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charged: Option<String>,
-    /// What else it touches, if it failed.
+    /// The other clauses that it touches, if it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<String>,
     /// How binding it is.
@@ -155,15 +155,15 @@ pub struct CaseRecord {
     /// How it ended.
     #[serde(with = "by_name")]
     pub verdict: Verdict,
-    /// Whether that makes the testee not conformant.
+    /// True if that makes the testee not conformant.
     pub counts: bool,
-    /// Whether the implementation documents it as its choice.
+    /// True if the implementation documents it as its choice.
     #[serde(default, skip_serializing_if = "is_false")]
     pub documented: bool,
-    /// What is wrong where, whatever the values are; run files of earlier versions do not say it.
+    /// The faults with their places, whatever the values are; run files of earlier versions lack them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<OutputFault>,
-    /// What happened, in words.
+    /// A description of the outcome, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// Where the output differs from the expected one.
@@ -172,12 +172,12 @@ pub struct CaseRecord {
     /// How many more there are.
     #[serde(default, skip_serializing_if = "is_none")]
     pub more_mismatches: usize,
-    /// What else there is to say of a case that did not pass.
+    /// Further details of a case that did not pass.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }
 
-/// What it takes to understand a failure without the corpus.
+/// The details that explain a failure without the corpus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Details {
     /// Why the case exists.
@@ -186,7 +186,7 @@ pub struct Details {
     pub input: String,
     /// The expectation, as JSON text.
     pub expect: String,
-    /// Whether both are templates, as the corpus has them.
+    /// True if both are templates, as the corpus has them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub expand: bool,
     /// The reply, as JSON text; its first 64 KiB, if it is longer.
@@ -202,12 +202,12 @@ pub struct Details {
 /// Gives the command that repeats a case.
 pub type Repeat<'a> = &'a dyn Fn(&CaseResult<'_>) -> String;
 
-/// What a record needs to know beyond the run itself.
+/// The circumstances that a record needs beyond the run itself.
 #[derive(Debug)]
 pub struct Circumstances<'a> {
     /// The corpus.
     pub corpus: &'a Corpus,
-    /// What the testee said about itself, if it did.
+    /// The testee's description of itself, if it gave one.
     pub hello: Option<&'a Hello>,
     /// The command that started it.
     pub command: &'a [String],
@@ -215,9 +215,9 @@ pub struct Circumstances<'a> {
     pub options: RunOptions,
     /// When it began, and how long it took.
     pub time: (SystemTime, Duration),
-    /// What counts against the testee beyond the cases.
+    /// Faults of the testee beyond the cases.
     pub against: Vec<String>,
-    /// What is out of date in the file of known failures.
+    /// Outdated entries of the file of known failures.
     pub out_of_date: Vec<String>,
     /// The exit code.
     pub code: Exit,
@@ -230,7 +230,7 @@ impl Counts {
         count(Verdict::Pass) + count(Verdict::UnexpectedPass)
     }
 
-    /// What counts against the testee, without the cases that were not run.
+    /// Counts the faults of the testee, without the cases that were not run.
     pub fn against(&self) -> usize {
         self.failures - (self.applicable - self.run)
     }
@@ -294,7 +294,7 @@ impl RunRecord {
         odd.map_or(Ok(runs), |name| Err(Error::new(format!("not a run file: it names `{name}`, which no corpus does"))))
     }
 
-    /// Counts its cases anew.
+    /// Counts its cases again.
     pub fn count(&mut self, corpus: &Corpus) {
         let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
         for case in &self.cases {
@@ -319,7 +319,7 @@ impl RunRecord {
         };
     }
 
-    /// What it shows of each clause, in the order of the corpus. Run files of earlier versions do not say it, so it is counted.
+    /// Returns the tally of each clause, in the order of the corpus. Run files of earlier versions do not say it, so it is counted.
     pub fn tallies(&self, corpus: &Corpus) -> Vec<ClauseTally> {
         ClauseTally::of(self.cases.iter().map(CaseRecord::tallied), corpus)
     }
@@ -335,7 +335,7 @@ impl RunRecord {
         format!("{} {} ({})", about("name", 100), about("version", 50), about("language", 50))
     }
 
-    /// What the run leaves open: the other shards, what was not chosen, operations of which no case was run, or all of them.
+    /// Lists the gaps of the run: the other shards, cases that were not chosen, operations of which no case was run, or all of them.
     pub fn limits(&self) -> Vec<String> {
         let mut limits: Vec<String> = self.options.shard.iter().map(|shard| format!("shard {shard}")).collect();
         let RunOptions { filter, op, clause, .. } = &self.options;
@@ -361,7 +361,7 @@ impl RunRecord {
         limits
     }
 
-    /// What it says about the testee, as far as it goes.
+    /// Concludes about the testee, as far as the run goes.
     pub fn conclusion(&self) -> Conclusion {
         Conclusion::of(self.exit_code)
     }
@@ -443,7 +443,7 @@ impl CaseRecord {
         charged.filter(|_| self.failed()).map(String::as_str)
     }
 
-    /// What was found, in a line: about the clause that it is charged to, or else the first difference, or what happened.
+    /// Returns the finding in a line: about the clause that it is charged to, or else the first difference, or the outcome.
     pub fn finding(&self) -> String {
         let charged = self.charged().unwrap_or_default();
         let found = self.note.lines().find_map(|line| words::finding(line, charged));
@@ -459,7 +459,7 @@ impl CaseRecord {
         words::shortened(&format!("{clause}{what}"), 1000)
     }
 
-    /// What it says of clauses.
+    /// Returns its contribution to the tallies of clauses.
     fn tallied(&self) -> Tallied<'_> {
         Tallied {
             clauses: &self.clauses,
@@ -470,12 +470,12 @@ impl CaseRecord {
         }
     }
 
-    /// Whether it is a failed `should` that does not count, and is not known to fail.
+    /// Returns whether it is a failed `should` that does not count, and is not known to fail.
     fn is_warning(&self) -> bool {
         self.verdict.is_news() && !self.counts && self.level == Level::Should
     }
 
-    /// Whether it is a failed `must` that does not count, and is not known to fail: severity C excuses it.
+    /// Returns whether it is a failed `must` that does not count, and is not known to fail: severity C excuses it.
     pub fn is_excused(&self) -> bool {
         self.verdict.is_news() && !self.counts && self.level == Level::Must
     }
@@ -485,18 +485,18 @@ impl CaseRecord {
         words::gravity(self.level, self.severity)
     }
 
-    /// Whether the testee did it right, known to fail or not.
+    /// Returns whether the testee did it right, known to fail or not.
     pub fn passed(&self) -> bool {
         matches!(self.verdict, Verdict::Pass | Verdict::UnexpectedPass)
     }
 
-    /// Whether the testee did it wrong.
+    /// Returns whether the testee did it wrong.
     pub fn failed(&self) -> bool {
         self.verdict.is_failure()
     }
 }
 
-/// What a case expects, as JSON text on one line.
+/// Returns the expectation of a case, as JSON text on one line.
 pub fn expectation(case: &Case) -> String {
     json::member(case.source(), "expect").unwrap_or_default()
 }

@@ -15,7 +15,7 @@ pub struct Screen {
 const LONGEST: usize = 600;
 /// No screen is taken for narrower.
 const NARROWEST: usize = 20;
-/// What stands before a text, such as `    expected  `.
+/// The width of the label before a text, such as `    expected  `.
 const INDENT: usize = 14;
 
 impl Screen {

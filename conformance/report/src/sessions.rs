@@ -39,7 +39,7 @@ impl JudgedFeatures {
         (!judged.is_empty()).then_some(Self { judged, left_out })
     }
 
-    /// Whether each feature was judged.
+    /// Returns whether each feature was judged.
     pub(super) fn is_all(&self) -> bool {
         self.judged == Features::all()
     }

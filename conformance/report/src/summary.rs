@@ -14,14 +14,14 @@ use threadspec_runner::{CaseResult, Exit, Run, RunOptions};
 /// How many of the known failures that pass are named.
 const OUT_OF_DATE: usize = 10;
 
-/// What a run says about the testee.
+/// The summary of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The cases of the profile that were chosen.
     total: usize,
     /// Those of them that the testee supports.
     applicable: usize,
-    /// Those of them that were put to it.
+    /// Those of them that ran.
     run: usize,
     /// Those of them that passed.
     passed: usize,
@@ -31,7 +31,7 @@ pub struct Summary {
     documented: usize,
     /// Those that passed, and were known to fail.
     unexpected: usize,
-    /// What is out of date in the file of known failures.
+    /// Outdated entries of the file of known failures.
     out_of_date: Vec<String>,
     /// Failed `should` cases that do not count.
     warnings: usize,
@@ -39,19 +39,19 @@ pub struct Summary {
     excused: usize,
     /// Everything that counts against the testee.
     failures: usize,
-    /// What counts against it beyond its replies.
+    /// Faults of the testee beyond its replies.
     against: Vec<String>,
-    /// The operations of which the profile has cases, but none was put to it.
+    /// The operations of which the profile has cases, but none ran.
     untested: BTreeSet<Op>,
     /// The profile, and over which wire.
     terms: String,
     /// How much of it was judged.
     judged: Judged,
-    /// Which features of sessions were judged, if any session was.
+    /// The features of sessions that were judged, if any session was.
     sessions: Option<JudgedFeatures>,
     /// The cases that were left out because they take too long for every day.
     left_out: usize,
-    /// What it shows of each clause.
+    /// The tally of each clause.
     clauses: Vec<ClauseTally>,
 }
 
@@ -99,12 +99,12 @@ impl Summary {
         }
     }
 
-    /// Whether the testee conforms. It does not if no case was applicable.
+    /// Returns whether the testee conforms. It does not if no case was applicable.
     pub fn is_conformant(&self) -> bool {
         self.failures == 0 && self.applicable > 0
     }
 
-    /// Whether the file of known failures fits the run.
+    /// Returns whether the file of known failures fits the run.
     pub fn is_up_to_date(&self) -> bool {
         self.unexpected == 0 && self.out_of_date.is_empty()
     }
@@ -146,7 +146,7 @@ impl Summary {
         if self.unexpected > 0 {
             let more = self.unexpected.saturating_sub(OUT_OF_DATE);
             let more = if more > 0 { format!("… and {more} more; ") } else { String::new() };
-            let _ = writeln!(out, "{more}--update-known-failures FILE takes out what passes");
+            let _ = writeln!(out, "{more}--update-known-failures FILE removes entries that pass");
         }
         for what in &self.out_of_date {
             let _ = writeln!(out, "{}: {}", styled(BAD, "out of date"), visible(what));
@@ -158,7 +158,7 @@ impl Summary {
         out
     }
 
-    /// The same within so many rows of a screen: its first lines and the last one, and how many are left out between them.
+    /// Shortens a text to so many rows of a screen: its first lines and the last one, and how many are left out between them.
     pub fn within(rows: usize, screen: Screen, text: &str) -> String {
         let mut lines: Vec<String> = text.lines().map(|line| format!("{line}\n")).collect();
         let taken = |lines: &[String]| lines.iter().map(|line| screen.rows(line)).sum::<usize>();
@@ -256,7 +256,7 @@ impl Summary {
     }
 }
 
-/// What a case says of clauses.
+/// Returns the contribution of a case to the tallies of clauses.
 fn tallied<'a>(result: &'a CaseResult<'_>, strict: bool) -> Tallied<'a> {
     Tallied {
         clauses: &result.case.clauses,

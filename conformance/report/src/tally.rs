@@ -1,4 +1,4 @@
-//! What runs show of clauses and cases: the numbers that every report has, counted once.
+//! Counts clauses and cases of runs once, for every report.
 
 use super::record::RunRecord;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use threadspec_judge::corpus::{Corpus, Severity};
 use threadspec_judge::verdict::Verdict;
 
-/// What a run shows of a clause. A failed case is charged to one clause, so that the sums over all clauses are numbers of cases.
+/// The tally of a clause in a run. A failed case is charged to one clause, so that the sums over all clauses are numbers of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClauseTally {
@@ -47,7 +47,7 @@ pub struct Tallied<'a> {
     pub verdict: Verdict,
     /// The clause that it is charged to, and those that it touches, if it failed.
     pub charge: Option<(&'a str, Vec<&'a str>)>,
-    /// Whether severity C excuses its failure.
+    /// True if severity C excuses its failure.
     pub is_excused: bool,
     /// How much its failure hurts.
     pub severity: Option<Severity>,
@@ -81,7 +81,7 @@ impl ClauseTally {
             corpus.clauses.iter().enumerate().map(|(place, clause)| (&*clause.id, place)).collect();
         let named = |(clause, tally): (&str, Self)| Self { clause: clause.to_owned(), ..tally };
         let mut tallies: Vec<Self> = tallies.into_iter().map(named).collect();
-        // Rules of model APIs are no clauses, and stand behind them.
+        // Rules of model APIs are no clauses, and are behind them.
         let order = |tally: &Self| (place.get(&*tally.clause).copied().unwrap_or(usize::MAX), tally.clause.clone());
         tallies.sort_by_cached_key(order);
         tallies
@@ -92,13 +92,13 @@ impl ClauseTally {
         self.passed + self.failed + self.excused
     }
 
-    /// What sorts the clauses that hurt most first, and of these the ones of the most cases.
+    /// Returns a key that sorts the clauses that hurt most first, and of these the ones of the most cases.
     pub fn harm(&self) -> (bool, Option<Severity>, Reverse<usize>) {
         (self.failed == 0, self.severity, Reverse(self.failed.max(self.excused)))
     }
 }
 
-/// What runs show of their cases. A case counts once, whatever the number of runs that it is part of.
+/// The tally of the cases of runs. A case counts once, whatever the number of runs that it is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaseTally {
     /// The cases that passed in each run that supports them.

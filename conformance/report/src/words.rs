@@ -1,4 +1,4 @@
-//! What several reports say in the same words.
+//! Holds the words that several reports share.
 
 use super::record::RunRecord;
 use std::collections::BTreeMap;
@@ -32,12 +32,12 @@ pub fn shortened(text: &str, longest: usize) -> String {
     }
 }
 
-/// What a line of a note finds about a clause.
+/// Returns the finding of a line of a note about a clause.
 pub fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
     line.strip_prefix(clause)?.strip_prefix(": ")
 }
 
-/// How a case ended and what was found: of a known failure without what its file says of it, which stands in front.
+/// How a case ended and what was found: of a known failure without what its file says of it, which is in front.
 pub fn as_found(verdict: Verdict, note: &str) -> (Verdict, &str) {
     if verdict != Verdict::KnownFailure {
         return (verdict, note);

@@ -1,16 +1,16 @@
-//! The sentence above everything: what to mend first.
+//! Writes the sentence above everything: the cause to fix first.
 
 use super::causes::{Cause, QUOTED, Symptoms, by_severity, causes, first_mismatches, symptoms};
 use super::record::{CaseRecord, RunRecord};
 use super::words::{as_found, finding, shortened};
 use threadspec_judge::text::{count, cut, visible};
 
-/// What was found is shown up to this length.
+/// The most characters of a finding that are shown.
 const LONGEST: usize = 160;
 /// In short, up to this one.
 const FEW: usize = 60;
 
-/// What to mend first, and why that first, with its clearest case. `None` if nothing failed.
+/// Names the cause to fix first, the reason, and its clearest case. `None` if nothing failed.
 ///
 /// `causes` are those of the failures, as [`causes`](fn@causes) orders them, and `id` names the case of a failure.
 pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> &'a str) -> Option<String> {
@@ -31,7 +31,7 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     let why = why_first(failures, causes).map(|why| format!(" {why}")).unwrap_or_default();
     Some(format!(
         "{}: {} ({}{}), in {}{silent}, such as {}{documented}.{why}",
-        if counts { "Mend first" } else { "Nothing counts against it. Of what fails, look first at" },
+        if counts { "Fix first" } else { "Nothing counts against it. Look first at" },
         shortened(&what, LONGEST).trim_end_matches('.'),
         visible(clause),
         harm.unwrap_or_default(),
@@ -40,7 +40,7 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
     ))
 }
 
-/// Why the first cause is mended before the others.
+/// Returns the reason why the first cause is fixed before the others.
 fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str> {
     let [first, second, ..] = causes else { return None };
     let of = |cause: &Cause| failures[cause.members[0]];
@@ -57,12 +57,12 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
     Some("It is in the most cases.").filter(|_| first.members.len() > second.members.len())
 }
 
-/// Whether an implementation documents all failures of a cause as its choice.
+/// Returns whether an implementation documents all failures of a cause as its choice.
 fn is_documented(failures: &[Symptoms<'_>], members: &[usize]) -> bool {
     members.iter().all(|&member| failures[member].documented)
 }
 
-/// What to mend first of what a run found.
+/// Names the cause to fix first in a run.
 pub fn worst_of(run: &RunRecord) -> Option<String> {
     let failed = by_severity(&run.cases, CaseRecord::failed);
     let mismatches = first_mismatches(&failed);
@@ -70,8 +70,8 @@ pub fn worst_of(run: &RunRecord) -> Option<String> {
     worst(&failures, &causes(&failures), |index| &failed[index].id)
 }
 
-/// What happened in a failed case, if no fault says it: what was found of the clause, or else the first line of what is said of it, with the
-/// last words of a program that ended.
+/// Describes a failed case without faults: by the finding about the clause, or else by the first line of its note, with the last words of a
+/// program that ended.
 fn happened(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'_>, clause: &str) -> Option<String> {
     let (_, note) = as_found(verdict, note);
     let found = note.lines().find_map(|line| finding(line, clause)).map(str::to_owned);
@@ -83,7 +83,7 @@ fn happened(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'_>, 
     found.or_else(first).filter(|_| faults.is_empty())
 }
 
-/// The same in a few words: what happened, without the place.
+/// Describes the worst cause in a few words, without the place.
 pub fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
     let failed = by_severity(runs.iter().flat_map(|run| &run.cases), CaseRecord::failed);
     let mismatches = first_mismatches(&failed);

@@ -67,7 +67,7 @@ fn whatever_fails_fits_in_the_rows_that_there_are() {
                 assert!(screen.rows(&said) <= 23, "{name} {profile} {columns:?}: {}\n{said}", screen.rows(&said));
                 let said = plain(&said);
                 assert!(
-                    said.contains("Mend first: ") && said.contains("repeat: "),
+                    said.contains("Fix first: ") && said.contains("repeat: "),
                     "{name} {profile} {columns:?}:\n{said}"
                 );
                 assert!(*name != "crash" || said.contains("| ValueError: the end"), "{columns:?}:\n{said}");
@@ -85,6 +85,6 @@ fn what_does_not_count_is_never_to_be_mended_first() {
     let repeat = |_: &CaseResult<'_>| String::new();
     let failures = failures(&run, &repeat);
     let said = plain(&failures.within(30, Screen::default()));
-    assert!(said.starts_with("Nothing counts against it. ") && !said.contains("Mend first"), "{said}");
+    assert!(said.starts_with("Nothing counts against it. ") && !said.contains("Fix first"), "{said}");
     assert_eq!(plain(&failures.sentence(Screen::default())).lines().next(), said.lines().next());
 }

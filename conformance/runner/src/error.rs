@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-/// What is wrong with a file or a word that a run depends on: a transcript, a file of known failures, a shard, an exit code.
+/// A fault of a file or a word that a run depends on: a transcript, a file of known failures, a shard, an exit code.
 ///
 /// Its `Display` form is the position and the reason; the name of the file is the caller's to add.
 ///

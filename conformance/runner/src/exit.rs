@@ -1,11 +1,11 @@
-//! What a command came to.
+//! Defines the exit codes of commands.
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::process::ExitCode;
 
-/// What a command came to, in the order of severity. Its number is the exit code of the process, and stands in run files.
+/// The exit code of a command, in the order of severity. Its number is the exit code of the process, and is in run files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "u8", try_from = "u8")]
 pub enum Exit {

@@ -16,16 +16,16 @@ pub struct RunOptions {
     /// How the testee asked a provider for the model's answers; without one they were scripted in its adapter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "by_optional_name")]
     pub provider: Option<Transport>,
-    /// The gateway that stood between client and provider, if one did.
+    /// The gateway that was between client and provider, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<RunGateway>,
-    /// The model that it was told to ask for.
+    /// The model that it should ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// How answers were divided that came as streams, if not as usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_pieces: Option<String>,
-    /// Whether a `should` counts.
+    /// True if a `should` counts.
     pub strict: bool,
     /// The patterns that chose its cases; all of them without a pattern.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,15 +44,15 @@ pub struct RunOptions {
     /// The seed of the order of the cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Which part of the cases, as in `1/4`.
+    /// The part of the cases, as in `1/4`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
     /// How many testees at once.
     pub jobs: usize,
-    /// How often the cases were put to the same process.
+    /// How often the cases ran against the same process.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub repeat: u64,
-    /// For how many seconds they were put to it again and again.
+    /// For how many seconds they ran against it again and again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soak: Option<f64>,
     /// For how many seconds it waited between two requests.
@@ -63,14 +63,14 @@ pub struct RunOptions {
     pub left_out: usize,
 }
 
-/// A gateway that stands between client and provider.
+/// A gateway that is between client and provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunGateway {
     /// The API that the client speaks.
     #[serde(with = "by_name")]
     pub client: Api,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The words of the command line that say how it is reached, with their placeholders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,8 +78,8 @@ pub struct RunGateway {
 }
 
 impl RunOptions {
-    /// What was judged, by which profile and over which wire: `universal over anthropic:stream`, or
-    /// `universal over openai-chat → anthropic:stream through litellm`.
+    /// Names the profile of the run and its wire: `universal over anthropic:stream`, or `universal over openai-chat → anthropic:stream
+    /// through litellm`.
     pub fn terms(&self) -> String {
         let (client, name) = match &self.through {
             Some(RunGateway { client, name, .. }) => (format!("{client} → "), format!(" through {name}")),
@@ -89,12 +89,12 @@ impl RunOptions {
         format!("{}{over}", self.profile)
     }
 
-    /// Whether a case can be part of such a run.
+    /// Returns whether a case can be part of such a run.
     pub fn fits(&self, case: &Case) -> bool {
         case.is_in(self.profile) && can_be_put(case, self.provider, self.through.as_ref().map(|gateway| gateway.client))
     }
 
-    /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
+    /// Returns the complaint if a testee answered so many cases with `unsupported`, of operations that its hello names.
     pub fn too_many_declined(&self, declined: usize) -> Option<String> {
         let most = self.max_unsupported;
         let what = format!(
@@ -105,9 +105,9 @@ impl RunOptions {
     }
 }
 
-/// Whether a case can be put to a testee that asks a provider in this way, through a gateway to which it speaks this API or without one, or to
-/// one whose model is scripted in its adapter. Through a gateway go the cases about gateways, and those about agents: how an agent deals with
-/// the wire, a gateway hides. The APIs of a case about gateways are those that say what it sends.
+/// Returns whether a case can run against a testee with this provider and gateway. The model may instead be scripted in its adapter.
+/// Through a gateway go the cases about gateways, and those about agents: how an agent deals with the wire, a gateway hides. The APIs of a
+/// case about gateways are those that say what it sends.
 pub fn can_be_put(case: &Case, provider: Option<Transport>, through: Option<Api>) -> bool {
     match (provider, through) {
         (None, _) => !case.needs_provider(),

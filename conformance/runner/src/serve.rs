@@ -60,7 +60,7 @@ pub fn serve(
     Ok(Served::All)
 }
 
-/// Whether a reply line says that the process ends now.
+/// Returns whether a reply line says that the process ends now.
 fn is_cut(line: &str) -> bool {
     // Long outputs are not read for this.
     line.contains(r#""cut":true"#) && matches!(Reply::read(line), Ok((_, Reply::Cut { .. })))
@@ -127,7 +127,7 @@ enum Incoming {
     Request(Request),
 }
 
-/// What a line with an id asks for, or the reply that refuses it.
+/// Reads a line with an id: a request, or the reply that refuses it.
 fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Incoming, Reply> {
     let malformed = |message: &str| Reply::Reject { kind: RejectKind::InvalidInput, message: message.to_owned() };
     let text =

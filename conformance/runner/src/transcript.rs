@@ -70,7 +70,7 @@ pub struct Recorder {
     writer: Writer,
     /// The id with which a request was written, by its case and step.
     written: HashMap<(String, usize), i64>,
-    /// What went wrong in writing; the run goes on.
+    /// The error in writing, if one occurred; the run goes on.
     error: Option<io::Error>,
 }
 
@@ -131,11 +131,11 @@ impl Recorder {
 /// A transcript that was read.
 #[derive(Debug)]
 pub struct Transcript {
-    /// What was run.
+    /// The description of the run.
     pub header: TranscriptHeader,
-    /// What the testee said about itself.
+    /// The testee's description of itself.
     pub hello: Hello,
-    /// What went wrong when it was ended.
+    /// Errors when it was ended.
     pub shutdown: Vec<String>,
     outcomes: HashMap<String, VecDeque<Outcome>>,
 }
@@ -220,7 +220,7 @@ impl Transcript {
     }
 }
 
-/// What a line says.
+/// The content of a line.
 enum Recorded {
     Request { id: i64, key: String, outcome: Outcome },
     Correction { id: i64, outcome: Outcome },

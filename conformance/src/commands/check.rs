@@ -25,22 +25,22 @@ use threadspec_pages::findings::{self, CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
 use threadspec_runner::{Exit, files, interrupt};
 
-/// Say what is wrong with logs of agents: requests, answers and conversations in any form
+/// Find faults in logs of agents: requests, answers and conversations in any form
 ///
-/// A file is recognized by what is in it, whatever its name; what was recognized and what was skipped is said for each. Requests and
-/// conversations are held against the rules by which model APIs refuse a history, and against each other: calls without a result, results
-/// without a call, changed histories, which cost the prompt cache. Event logs and `<thread>` documents are held against every oracle. Each
-/// finding says where it is, what is wrong, and what to do; `threadspec explain RULE` says more.
+/// A file is recognized by its content, whatever its name; the output lists the recognized and the skipped parts of each. Requests and
+/// conversations are judged by the rules by which model APIs refuse a history, and compared with each other: calls without a result,
+/// results without a call, changed histories, which cost the prompt cache. Event logs and `<thread>` documents are judged by every oracle.
+/// Each finding has a place, a fault and an advice; `threadspec explain RULE` explains the rule.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Check {
     /// Files, folders with everything in them, or patterns such as 'logs/**/*.jsonl'; `-` is stdin
     #[arg(value_name = "FILE|FOLDER|GLOB", required = true)]
     files: Vec<PathBuf>,
-    /// Take requests to be for this API: openai-chat, openai-responses or anthropic [default: what their form tells]
+    /// Take requests to be for this API: openai-chat, openai-responses or anthropic [default: recognized by their form]
     #[arg(long, value_name = "API")]
     api: Option<Api>,
-    /// How to tell what is found
+    /// The form of the output
     #[arg(long, value_name = "FORM", default_value_t, value_parser = FormParser)]
     format: FindingsForm,
     /// Wait for more when the file ends, also when it is cut off, replaced, or not there yet, until Ctrl-C
@@ -58,14 +58,14 @@ const AFTER_HELP: &str = "\
 Levels:
   error    it is refused, or lost
   warning  only some servers or versions refuse it, or it costs money
-  note     nothing to mend, such as a call that is open where the log ends
+  note     nothing to fix, such as a call that is open where the log ends
 
 Exit codes:
   0    no error (with --strict: nor a warning)
   1    an error (with --strict: or a warning)
   2    wrong usage, or a file that cannot be read or of which nothing or less than half was judged, whatever was found in others
   4    a fault of threadspec itself ended the reading of a file; the others were judged
-  130  interrupted; what was found until then is told
+  130  interrupted; the findings so far were printed
 
 Examples:
   threadspec check requests.jsonl
@@ -131,7 +131,7 @@ impl Check {
         let name = path.display().to_string();
         let mut teller = Teller::new(&name, self.format);
         let summary = match self.open(path, &mut teller) {
-            // Its pages are looked up where they stand.
+            // Its pages are looked up where they are.
             Ok(None) => guarded(|| log.check_file(path, &mut teller)),
             Ok(Some(input)) => guarded(|| log.check(&name, input, &mut teller)),
             Err(error) => Err(error),
@@ -152,7 +152,7 @@ impl Check {
         file
     }
 
-    /// What to read; nothing if it is a database.
+    /// Opens the log to read; none if it is a database.
     fn open(&self, path: &Path, teller: &mut Teller<'_>) -> io::Result<Option<Box<dyn Read>>> {
         if path == Path::new("-") {
             return Ok(Some(Box::new(Stdin::new())));
@@ -197,7 +197,7 @@ impl fmt::Display for OurFault {
 
 impl Error for OurFault {}
 
-/// What a check comes to, also where it panics: one file never ends the run of others.
+/// Runs a check, also if it panics: one file never ends the run of others.
 fn guarded(check: impl FnOnce() -> io::Result<Summary>) -> io::Result<Summary> {
     panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|_| Err(io::Error::other(OurFault)))
 }
@@ -220,14 +220,14 @@ impl<R: Read> Read for Interruptible<R> {
     }
 }
 
-/// Takes what is found in a file: tells it at once, or keeps it for a form that is told as a whole.
+/// Takes the findings of a file: writes them at once, or keeps them for a form that is written as a whole.
 struct Teller<'a> {
     name: &'a str,
     format: FindingsForm,
     width: Option<usize>,
     workspace: Option<PathBuf>,
     beginnings: Option<Beginnings>,
-    /// Whether the name of the file was told.
+    /// True if the name of the file was written.
     is_named: bool,
     kept: Vec<Finding>,
 }
@@ -295,8 +295,7 @@ impl TypedValueParser for FormParser {
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
         if let Some(api) = value.to_str().filter(|name| name.parse::<Api>().is_ok()) {
-            let message =
-                format!("`--format` says how to tell what is found; the API is named with `--api {api}` now\n");
+            let message = format!("`--format` chooses the output; name the API with `--api {api}`\n");
             return Err(clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command));
         }
         let name = PossibleValuesParser::new(FindingsForm::VARIANTS).parse_ref(command, argument, value)?;

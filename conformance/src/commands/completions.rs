@@ -76,7 +76,7 @@ fn values(argument: &str) -> Option<Vec<&'static str>> {
     })
 }
 
-/// What to try, by command. A command with a text of its own has its examples there.
+/// The examples of each command. A command with a text of its own has its examples there.
 const EXAMPLES: [(&str, &str); 19] = [
     ("judge", "threadspec judge exchange.jsonl.gz\n  threadspec judge --report html=report.html exchange.jsonl"),
     (

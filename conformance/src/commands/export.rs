@@ -16,7 +16,7 @@ use threadspec_runner::files::create;
 /// Write the cases for use in a test framework of your own, one JSON object per line
 ///
 /// A line is a case in one profile: `id`, `profile`, `op`, `level`, `clauses`, `why`, `input` (or, where parsers differ, `input_json`, a string
-/// of JSON text), `after` (the requests to send first, each with `input` or `input_json`), and what must come back: `ok`, a list of outputs
+/// of JSON text), `after` (the requests to send first, each with `input` or `input_json`), and the expected reply: `ok`, a list of outputs
 /// of which any is right, or `reject`, the kind of refusal, with `message`, texts that its message has in any order. A case that expects a
 /// property, or has a matcher in its output, is left out and counted on stderr: only `verify` can judge it.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Export {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Write only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    /// Write only cases whose id matches; `*` matches anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// Write only cases of this profile, literal or hardened (repeatable) [default: both]

@@ -62,7 +62,7 @@ macro_rules! node {
 impl Framework {
     pub(super) fn starter(self) -> Starter {
         let mut files = self.files();
-        // In the copy, shared files stand in a folder beside the adapter.
+        // In the copy, shared files are in a folder beside the adapter.
         for (_, text) in &mut files {
             *text = text
                 .replace("Path(__file__).parents[1] / \"shared\"", "Path(__file__).parent / \"shared\"")
@@ -108,7 +108,7 @@ impl Framework {
         }
     }
 
-    /// What starts the adapters of op `tools` and of op `session`.
+    /// Returns the commands that start the adapters of op `tools` and of op `session`.
     fn commands(self, is_python: bool) -> (&'static str, &'static str) {
         match self {
             Self::AiSdk6 => ("node adapter.mjs generate", "node session.mjs"),

@@ -29,7 +29,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(60);
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Fuzz {
-    /// Stop after this many seconds [default: 60, unless --cases says when]
+    /// Stop after this many seconds [default: 60, unless --cases limits it]
     #[arg(long, value_name = "SECS", value_parser = threadspec_cli::seconds)]
     time: Option<Duration>,
     /// Run this many cases, or those of a range, as in `200..300`
@@ -252,7 +252,7 @@ fn name_orphans() {
     }
 }
 
-/// What the campaign will do, on one line.
+/// Describes the campaign on one line.
 fn plan(settings: &FuzzOptions) -> String {
     let FuzzOptions { seed, cases, time, jobs, profile, ops } = settings;
     let against = match profile {
@@ -278,7 +278,7 @@ fn rate(cases: u64, elapsed: Duration) -> u128 {
     u128::from(cases) * 1000 / elapsed.as_millis().max(1)
 }
 
-/// Whether so much was unsupported that the rest says little: more than a tenth.
+/// Returns whether so much was unsupported that the rest says little: more than a tenth.
 fn says_little(report: &FuzzReport) -> bool {
     report.unsupported * 10 > report.coverage.total()
 }

@@ -8,7 +8,7 @@ use threadspec_judge::text::visible;
 use threadspec_report::terminal::print;
 use threadspec_runner::{Exit, files};
 
-/// Where links of a generated README lead: it stands outside of a checkout.
+/// Where links of a generated README lead: it is outside of a checkout.
 pub(super) const REPOSITORY: &str = "https://github.com/threadspec/threadspec";
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
@@ -61,10 +61,10 @@ fn unknown_language(name: &str) -> String {
     )
 }
 
-/// What an adapter begins with.
+/// The files with which an adapter begins.
 pub(super) struct Starter {
     pub(super) files: Vec<(&'static str, String)>,
-    /// What its README says first.
+    /// The first text of its README.
     pub(super) about: String,
     /// The GitHub action that installs the toolchain, with its inputs.
     pub(super) setup: &'static str,
@@ -76,7 +76,7 @@ pub(super) struct Starter {
     pub(super) command: &'static str,
     /// The adapter of op `session`, where there is one; it is a program of its own.
     pub(super) sessions: Option<StarterSessions>,
-    /// What the build leaves behind, for `.gitignore`.
+    /// The leftovers of the build, for `.gitignore`.
     pub(super) leftovers: &'static str,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Starter {
 pub(super) struct StarterSessions {
     /// Starts it.
     pub(super) command: &'static str,
-    /// What the README says before the command that verifies it.
+    /// The text of the README before the command that verifies it.
     pub(super) about: &'static str,
 }
 
@@ -264,7 +264,7 @@ impl Starter {
     fn readme(&self) -> String {
         format!(
             "# An adapter for threadspec\n\n{}\n\n{}    {}\n\nRequests and replies are one page: [the protocol]({REPOSITORY}/blob/main/conformance/PROTOCOL.md). \
-             `threadspec show CASE-ID` prints a request to try by hand,\n`threadspec explain CLAUSE` says what a clause demands.\n\n{}GitHub runs `.github/workflows/threadspec.yml` only at \
+             `threadspec show CASE-ID` prints a request to try by hand,\n`threadspec explain CLAUSE` explains a clause.\n\n{}GitHub runs `.github/workflows/threadspec.yml` only at \
              the root of a repository. If this is a folder in one, move the file there, name\nthe folder as \
              `working-directory` under `with`, and let the other steps run there too: `defaults: {{run: {{working-directory: \
              FOLDER}}}}` in the job.\n",
@@ -275,7 +275,7 @@ impl Starter {
         )
     }
 
-    /// What the README says of op `session`.
+    /// Writes the part of the README about op `session`.
     fn about_sessions(&self) -> String {
         let why = "## Sessions\n\nUsers lose threads between runs: a process ends while tools work, a run is cancelled, a call waits for \
                    approval, a history is trimmed.\nOp `session` plays several runs on one thread, which the agent keeps by its own \

@@ -19,8 +19,8 @@ use threadspec_runner::{CaseResult, Exit, Run, Transcript, files, lack};
 
 /// Judge a recorded exchange again, without the testee
 ///
-/// `verify --transcript FILE` records one. What was recorded is judged by the corpus as it is now: a case that is new or was
-/// changed since has no answer, and counts as not run. `provider --transcript FILE` records conversations, which are judged again, too.
+/// `verify --transcript FILE` records one. The record is judged by the current corpus: a case that is new or was changed since has no
+/// answer, and counts as not run. `provider --transcript FILE` records conversations, which are judged again, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Judge {
     /// Use the corpus in this folder instead of the built-in one

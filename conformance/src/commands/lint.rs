@@ -15,7 +15,7 @@ pub(crate) struct Lint {
     /// Check the corpus in this folder [default: `golden` of the checkout, elsewhere the built-in corpus]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Lay out the case files, and write the manifest and the page on coverage anew
+    /// Lay out the case files, and write the manifest again
     #[arg(long)]
     fix: bool,
 }
@@ -37,7 +37,7 @@ impl Lint {
         }
         let files = files(folder.as_deref())?;
         let (corpus, mut problems) = problems(&files);
-        problems.extend(folder.iter().flat_map(|folder| page_problems(folder, &files, &corpus)));
+        problems.extend(folder.iter().flat_map(|folder| page_problems(folder, &corpus)));
         for problem in &problems {
             print(&format!("{problem}\n"));
         }

@@ -8,7 +8,7 @@ use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
 use threadspec_runner::Exit;
 
-/// What installs and runs a version, below the root of a checkout.
+/// The script that installs and runs a version, below the root of a checkout.
 const SCRIPT: &str = "conformance/adapters/frameworks/run-version";
 
 /// Add versions of real agent frameworks to the matrix of a checkout
@@ -22,8 +22,8 @@ pub(crate) struct MatrixCommand {
 enum MatrixAction {
     /// Install a version in an environment of its own, run it, and add its column
     ///
-    /// Its dependencies are those that the registry gives for it today. All recordings of a framework are kept, or none. What was mended and
-    /// what broke since another version stands in MATRIX.md. Needs Python 3.11, and Node.js for frameworks in JavaScript.
+    /// Its dependencies are those that the registry gives for it today. All recordings of a framework are kept, or none. What was fixed and
+    /// what broke since another version is in MATRIX.md. Needs Python 3.11, and Node.js for frameworks in JavaScript.
     Run(RunVersion),
 }
 
@@ -35,7 +35,7 @@ struct RunVersion {
     /// Keep the recordings in this folder instead of the checkout, whatever they say
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
-    /// Do not write the pages anew
+    /// Do not write the pages again
     #[arg(long)]
     no_pages: bool,
 }

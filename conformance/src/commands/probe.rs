@@ -31,11 +31,11 @@ const MAKERS: [&str; 3] = ["api.openai.com", "api.anthropic.com", "api.deepseek.
 /// For each rule of `provider-rules.json` it sends a request that keeps the rule, and one that breaks it. A server that answers both lets a
 /// mistake pass that the real API refuses. With somebody's own key, and sent to the real API, the same shows whether the rule is true.
 ///
-/// Nothing is stored there, no tool is run, and no text is sent but the corpus' own. `--dry-run` shows what would be sent, and what it costs at
-/// most. An address other than a loopback one is asked only with --yes, or after a question.
+/// Nothing is stored there, no tool is run, and no text is sent but the corpus' own. `--dry-run` shows the requests and their cost at most.
+/// An address other than a loopback one is asked only with --yes, or after a question.
 ///
 /// Exit codes: 0 all rules that were asked agree; 1 some do not; 2 wrong usage; 3 nothing was learnt; 4 an output cannot be written; 130
-/// interrupted, with what was learnt so far.
+/// interrupted, with the results so far.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct ProbeCommand {
@@ -57,7 +57,7 @@ pub(crate) struct ProbeCommand {
     /// Ask only about rules whose id matches (repeatable)
     #[arg(long, value_name = "GLOB")]
     rule: Vec<String>,
-    /// Ask also about rules that are said of other models, versions or servers
+    /// Ask also about rules of other models, versions or servers
     #[arg(long)]
     all: bool,
     /// Ask for streams
@@ -81,10 +81,10 @@ pub(crate) struct ProbeCommand {
     /// Send requests of more than a megabyte, too; the largest one has 32
     #[arg(long)]
     large: bool,
-    /// Send nothing, and say what would be sent
+    /// Send nothing, and print the figures of the requests
     #[arg(long)]
     dry_run: bool,
-    /// With the dry run: what a million tokens cost, in and out
+    /// With the dry run: the price of a million tokens, in and out
     #[arg(long, value_name = "IN,OUT", value_parser = price)]
     price: Option<Price>,
     /// With the dry run: show the body of each request
@@ -93,13 +93,13 @@ pub(crate) struct ProbeCommand {
     /// Send to an address that is no loopback one without asking
     #[arg(long)]
     yes: bool,
-    /// What is known of the server: RULE=VERDICT, separated by commas, or a file with such lines (repeatable). Each must still be so
+    /// The known results of the server: RULE=VERDICT, separated by commas, or a file with such lines (repeatable). Each must still hold
     #[arg(long, value_name = "RULE=VERDICT,…|FILE")]
     allow: Vec<String>,
-    /// Say what has changed since an earlier report
+    /// Show the changes since an earlier report
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Print a patch that writes what was learnt into `golden/provider-rules.json`; the table goes to stderr
+    /// Print a patch that writes the results into `golden/provider-rules.json`; the table goes to stderr
     #[arg(long)]
     propose: bool,
     /// Also write a report: json, markdown or junit (repeatable)
@@ -107,7 +107,7 @@ pub(crate) struct ProbeCommand {
     report: Vec<Target>,
 }
 
-/// What a million tokens cost.
+/// The price of a million tokens.
 #[derive(Clone, Copy, Debug)]
 struct Price {
     input: f64,

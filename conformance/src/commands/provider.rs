@@ -29,25 +29,25 @@ use threadspec_runner::{CaseResult, Companion, Exit, RunOptions, adopt_orphans, 
 /// How often it looks whether it should end.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Play the model to an agent that is a program, and judge what it sends
+/// Play the model for an agent that is a program, and judge its requests
 ///
-/// It listens on 127.0.0.1 and speaks the APIs of OpenAI (chat completions, Responses) and Anthropic. With a script it answers; with --proxy it
-/// forwards to a real provider, and judges what passes. It ends with the command behind `--`, with Ctrl-C, or with SIGTERM, and says then
-/// what is wrong.
+/// It listens on 127.0.0.1 and speaks the APIs of OpenAI (chat completions, Responses) and Anthropic. With a script it answers; with
+/// --proxy it forwards to a real provider, and judges the traffic. It ends with the command behind `--`, with Ctrl-C, or with SIGTERM, and
+/// then prints the verdict.
 ///
 /// Exit codes: 0 conformant, with at least one request that was judged; 1 not conformant; 2 wrong usage; 3 it cannot listen, or the command
 /// cannot be started; 4 the script is at fault, or an output cannot be written.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Provider {
-    /// What the model says: JSON with `model`, a list of turns for each conversation, or with `rules`
+    /// The script: JSON with `model`, a list of turns for each conversation, or with `rules`
     ///
     /// To begin with, one that calls a tool twice, whichever there is, and then ends:
     ///
     /// `{"rules": [{"when": {"answered": {"below": 2}}, "turn": {"call": {"tool": ["*"]}}}], "otherwise": {"content": "Done"}}`
     #[arg(long, value_name = "FILE", required_unless_present = "proxy")]
     script: Option<PathBuf>,
-    /// Forward to the provider at this base URL instead, and judge what passes
+    /// Forward to the provider at this base URL instead, and judge the traffic
     #[arg(long, value_name = "URL", conflicts_with = "script")]
     proxy: Option<String>,
     /// With --proxy: refuse what the API would refuse for certain, and do not forward it
@@ -68,7 +68,7 @@ pub(crate) struct Provider {
     /// End when standard input ends: for a program that starts it, and may be killed
     #[arg(long)]
     end_with_stdin: bool,
-    /// Record everything that was said in this file; `judge` judges it again
+    /// Record the exchange in this file; `judge` judges it again
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
     /// Record texts as their length and hash
@@ -93,7 +93,7 @@ trait Watched: Answers {
     fn talks(&self) -> Vec<Talk>;
     fn take_news(&mut self) -> Vec<News>;
     fn take_lines(&mut self) -> Vec<String>;
-    /// What the script expects and did not happen.
+    /// Lists the expectations of the script that did not occur.
     fn unmet(&self) -> Vec<String>;
 }
 

@@ -9,7 +9,7 @@ use threadspec_runner::files::prepare;
 
 /// Make a report of run files
 ///
-/// Several runs stand side by side, one per implementation and profile. Run files come from `verify --report json=PATH`.
+/// Several runs appear side by side, one per implementation and profile. Run files come from `verify --report json=PATH`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
     /// The form of the report: html, junit, markdown, badge or json

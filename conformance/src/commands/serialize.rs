@@ -64,8 +64,8 @@ impl Serialize {
     }
 }
 
-/// Whether a log has several lines, the first of which is a JSON object with a `type`, so that it can only be an event. What was read
-/// to find out is left in `head`.
+/// Returns whether a log has several lines, the first of which is a JSON object with a `type`, so that it can only be an event. What was
+/// read to find out is left in `head`.
 fn begins_lines_of_events(log: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
     let first = loop {
         // An array is often one line of many megabytes, which needs no search for its end.

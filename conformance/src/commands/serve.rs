@@ -11,7 +11,7 @@ use threadspec_runner::{Exit, Served, StoredReference, serve};
 /// Answer protocol requests from stdin on stdout, with the built-in reference
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Serve a planted bug instead, to see the suite catch it
+    /// Serve a mutant instead, to see the suite catch it
     #[arg(long, value_name = "NAME", value_parser = BUGS.map(|bug| bug.name))]
     bug: Option<String>,
 }

@@ -1,16 +1,18 @@
 //! `threadspec site`.
 
+use crate::lint::pages;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
-use threadspec_cli::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, read_runs};
+use threadspec_cli::{Stop, corpus_and_errata, files, keep_apart, not_writable, read_file, read_runs};
 use threadspec_judge::text::{count, visible};
 use threadspec_pages::{Documents, Site};
 use threadspec_report::RunRecord;
 use threadspec_report::terminal::{complain, print};
-use threadspec_runner::{Exit, files};
+use threadspec_runner::Exit;
+use threadspec_runner::files as disk;
 
 /// Write the site: clauses, cases, rules, guides and results as static pages
 ///
@@ -30,7 +32,7 @@ pub(crate) struct SiteCommand {
     /// The page "paste your request", as packaging/npm/page/build.mjs makes it
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// Where the site will stand, for the Markdown of badges
+    /// The address of the site, for the Markdown of badges
     #[arg(long, value_name = "URL", default_value = "https://threadspec.github.io/threadspec")]
     address: String,
     /// Run files whose reports and badges it shows; one file may hold several runs of one implementation
@@ -38,10 +40,10 @@ pub(crate) struct SiteCommand {
     runs: Vec<PathBuf>,
 }
 
-/// What lists the files of a site, so that a later one replaces these and no others.
+/// The file that lists the files of a site, so that a later one replaces these and no others.
 const LIST: &str = ".threadspec-site";
 /// The documents that lead to all others.
-const ROOTS: [&str; 7] = [
+const ROOTS: [&str; 10] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
@@ -49,6 +51,9 @@ const ROOTS: [&str; 7] = [
     "packaging/python/README.md",
     PROTOCOL,
     ERRATA,
+    "conformance/adapters/frameworks/MATRIX.md",
+    "conformance/adapters/frameworks/SESSIONS.md",
+    "conformance/adapters/gateways/GATEWAYS.md",
 ];
 const ERRATA: &str = "golden/errata.md";
 const PROTOCOL: &str = "conformance/PROTOCOL.md";
@@ -79,10 +84,14 @@ impl SiteCommand {
         let page = self.page.as_deref().map(read_file).transpose()?;
         let results = self.results()?;
         let documents = Documents::from(&ROOTS, |path| match (checkout, path) {
-            (Some(folder), path) => files::read(&folder.join(path)).ok(),
+            (Some(folder), path) => disk::read(&folder.join(path)).ok(),
             (None, ERRATA) => Some(errata.clone().into_bytes()),
             (None, PROTOCOL) => Some(include_bytes!("../../PROTOCOL.md").to_vec()),
             _ => None,
+        });
+        let made = pages(&files(golden.as_deref())?, &corpus);
+        let documents = made.into_iter().fold(documents, |documents, (page, data, text)| {
+            documents.with_made(format!("golden/{page}"), format!("golden/{data}"), text)
         });
         let site = Site {
             corpus: &corpus,
@@ -166,10 +175,10 @@ fn write(folder: &Path, pages: &BTreeMap<String, Vec<u8>>) -> Result<(), Stop> {
     }
     // The list comes first: a site that was not finished is one that may be replaced.
     let names: String = pages.keys().flat_map(|path| [path, "\n"]).collect();
-    files::write(&list, names.as_bytes()).map_err(|error| wrong(&list, error))?;
+    disk::write(&list, names.as_bytes()).map_err(|error| wrong(&list, error))?;
     for (path, content) in pages {
         let file = folder.join(path);
-        files::prepare(&file).and_then(|()| files::write(&file, content)).map_err(|error| wrong(&file, error))?;
+        disk::prepare(&file).and_then(|()| disk::write(&file, content)).map_err(|error| wrong(&file, error))?;
     }
     Ok(())
 }

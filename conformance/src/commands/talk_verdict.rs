@@ -13,12 +13,12 @@ use threadspec_runner::{CaseResult, Exit, Run};
 /// How many findings of a conversation are shown.
 const SHOWN: usize = 20;
 
-/// What conversations come to: each is a case.
+/// The verdict on conversations: each is a case.
 pub(super) struct TalkVerdict {
     pub(super) cases: Vec<(Case, Judgement)>,
     pub(super) apis: Vec<Api>,
     requests: u64,
-    /// What counts beside them.
+    /// The faults beside them.
     pub(super) against: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl TalkVerdict {
         let requests = talks.iter().map(|talk| talk.requests).sum();
         let mut against = unmet;
         if requests == 0 {
-            against.push("no request for an answer came, so that nothing was judged".to_owned());
+            against.push("no request for an answer came, and nothing was judged".to_owned());
         }
         let apis = Api::ALL.into_iter().filter(|api| talks.iter().any(|talk| talk.api == *api)).collect();
         let cases = talks.iter().enumerate().map(|(number, talk)| judged(number, talk, strict)).collect();
@@ -58,7 +58,7 @@ impl TalkVerdict {
         }
     }
 
-    /// What was found, conversation by conversation.
+    /// Writes the findings, conversation by conversation.
     pub(super) fn text(&self, talks: &[Talk]) -> String {
         let mut text = if talks.is_empty() { String::new() } else { "\n".to_owned() };
         for (number, talk) in talks.iter().enumerate() {
@@ -105,7 +105,7 @@ fn level(level: WireLevel) -> &'static str {
     }
 }
 
-/// What is wrong; of a rule of the API, also how sure it is.
+/// Describes a fault; for a rule of the API, also how sure it is.
 fn with_evidence(finding: &WireFinding) -> String {
     how_sure(finding.clause).map_or_else(|| finding.what.clone(), |sure| format!("{} ({sure})", finding.what))
 }

@@ -9,7 +9,7 @@ use threadspec_judge::universal::Property;
 use threadspec_judge::{session, universal};
 use threadspec_provider::RunPlan;
 
-/// What a gateway must keep that tries again by itself, as a client must.
+/// The properties of a gateway that tries again by itself, as a client must.
 const OWN_RETRIES: [Property; 3] = [Property::WireRetry, Property::WireWait, Property::WireBackoff];
 
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
@@ -52,7 +52,7 @@ fn wrong(case: &Case) -> Vec<String> {
         }
         let is_own_retry = case.needs_gateway() && OWN_RETRIES.contains(property);
         if property.is_of_wire() && !case.needs_wire() && !is_own_retry {
-            wrong.push(format!("`{property}` is seen over the wire only, so that its cases belong in `{WIRE}/`"));
+            wrong.push(format!("`{property}` is seen over the wire only, so its cases belong in `{WIRE}/`"));
         }
         if property.is_of_gateway() != case.needs_gateway() && !is_own_retry {
             wrong.push(format!("`{property}`: properties of a gateway, and no others, are those of `{GATEWAY}/`"));

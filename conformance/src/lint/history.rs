@@ -51,7 +51,7 @@ fn entries(corpus: &Corpus) -> BTreeMap<String, String> {
     entries
 }
 
-/// Whether a text is a manifest, of whatever cases.
+/// Returns whether a text is a manifest, of whatever cases.
 pub(super) fn is_manifest(text: &str) -> bool {
     let hashes = |manifest: Manifest| manifest.cases.values().all(|hash| hash.starts_with("sha256:"));
     serde_json::from_str(text).is_ok_and(hashes)

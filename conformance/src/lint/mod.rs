@@ -12,7 +12,6 @@ mod session;
 
 pub(crate) use errata::ERRATA;
 
-use coverage::COVERAGE;
 use scopes::SCOPES;
 use seeds::SEEDS;
 use std::collections::HashSet;
@@ -20,7 +19,7 @@ use std::path::Path;
 use std::{fs, io};
 use threadspec_judge::corpus::covering::COVERING;
 use threadspec_judge::corpus::hazards::{HAZARDS, catalogue};
-use threadspec_judge::corpus::{Case, Corpus, File, Level, MANIFEST, Problem, canonical, covering, growth};
+use threadspec_judge::corpus::{CLAUSES, Case, Corpus, File, Level, MANIFEST, Problem, canonical, covering, growth};
 use threadspec_judge::{corpus, json};
 use threadspec_runner::files::write;
 use threadspec_runner::files_in;
@@ -84,11 +83,11 @@ fn coverage_problems(corpus: &Corpus) -> Vec<Problem> {
         Level::Should => "no case names it",
     };
     unused
-        .map(|clause| Problem::in_file(corpus::CLAUSES, format!("clause `{}`: {}", clause.id, message(clause.level))))
+        .map(|clause| Problem::in_file(CLAUSES, format!("clause `{}`: {}", clause.id, message(clause.level))))
         .collect()
 }
 
-/// Lays out the case files of a folder, and writes what is generated: the manifest and the pages on coverage and hazards.
+/// Lays out the case files of a folder, completes the covering arrays, and writes the manifest.
 ///
 /// # Errors
 ///
@@ -110,12 +109,6 @@ pub(crate) fn fix(folder: &Path) -> io::Result<()> {
         file.text = completed;
     }
     let corpus = Corpus::read(&files).0;
-    if corpus.has_own_clauses {
-        write(&folder.join(COVERAGE), coverage::page(&corpus).as_bytes())?;
-    }
-    if let Some(page) = hazards_page(&files) {
-        write(&folder.join(hazards::PAGE), page.as_bytes())?;
-    }
     write(&folder.join(MANIFEST), history::manifest(&corpus).as_bytes())
 }
 
@@ -124,11 +117,11 @@ pub(crate) fn fix(folder: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// When a file cannot be read, when there is no case file, or when there is something that no corpus has: another JSON file in a
-/// subfolder, or a foreign file where the manifest or a page would be written.
+/// subfolder, or a foreign file where the manifest would be written.
 pub(crate) fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     let files = files_in(folder)?;
     let foreign = |name: &str, why: &str| {
-        let message = format!("{name} {why}, so that this is no corpus; nothing was written");
+        let message = format!("{name} {why}: this is no corpus, and nothing was written");
         Err(io::Error::new(io::ErrorKind::InvalidData, message))
     };
     if let Some(file) = case_files(&files).find(|file| !corpus::is_case_file(file)) {
@@ -140,25 +133,20 @@ pub(crate) fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     if files.iter().any(|file| file.path == MANIFEST && !history::is_manifest(&file.text)) {
         return foreign(MANIFEST, "is no manifest of cases");
     }
-    let catalogue = files.iter().find(|file| file.path == HAZARDS).map(|_| (hazards::PAGE, hazards::HEADING));
-    for (name, heading) in [(COVERAGE, coverage::HEADING)].into_iter().chain(catalogue) {
-        match fs::read_to_string(folder.join(name)) {
-            Ok(page) if !page.starts_with(heading) => return foreign(name, "was not written by `lint --fix`"),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
     Ok(files)
 }
 
-/// The page on hazards, where there is a catalogue that can be read.
-fn hazards_page(files: &[File]) -> Option<String> {
-    files.iter().find(|file| file.path == HAZARDS)?;
-    Some(hazards::page(&catalogue(files).ok()?))
+/// Writes the pages of the site that a corpus makes by itself, each with the file of data that it shows. A corpus without clauses or
+/// hazards of its own lacks the page about them.
+pub(crate) fn pages(files: &[File], corpus: &Corpus) -> Vec<(&'static str, &'static str, String)> {
+    let coverage = corpus.has_own_clauses.then(|| ("COVERAGE.md", CLAUSES, coverage::page(corpus)));
+    let catalogue = files.iter().any(|file| file.path == HAZARDS).then(|| catalogue(files).ok()).flatten();
+    let hazards = catalogue.map(|catalogue| ("HAZARDS.md", HAZARDS, hazards::page(&catalogue)));
+    coverage.into_iter().chain(hazards).collect()
 }
 
-/// What is wrong with the Markdown pages of a corpus folder. The embedded corpus has none.
-pub(crate) fn page_problems(folder: &Path, files: &[File], corpus: &Corpus) -> Vec<Problem> {
+/// Lists what is wrong with the Markdown pages of a corpus folder. The embedded corpus has none.
+pub(crate) fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut page = |name| match fs::read_to_string(folder.join(name)) {
         Ok(page) => Some(page),
@@ -168,14 +156,7 @@ pub(crate) fn page_problems(folder: &Path, files: &[File], corpus: &Corpus) -> V
             None
         }
     };
-    let (coverage, hazards, errata, seeds) = (page(COVERAGE), page(hazards::PAGE), page(ERRATA), page(SEEDS));
-    if corpus.has_own_clauses && coverage.is_none_or(|page| page != coverage::page(corpus)) {
-        problems.push(Problem::in_file(COVERAGE, "it does not match the cases; `lint --fix` writes it"));
-    }
-    if hazards_page(files).is_some_and(|fresh| hazards.as_ref() != Some(&fresh)) {
-        problems
-            .push(Problem::in_file(hazards::PAGE, format!("it does not match `{HAZARDS}`; `lint --fix` writes it")));
-    }
+    let (errata, seeds) = (page(ERRATA), page(SEEDS));
     if let Some(errata) = errata {
         problems.extend(errata::problems(&errata, corpus));
         problems.extend(seeds.iter().flat_map(|page| seeds::problems(page, &errata, corpus)));

@@ -7,7 +7,7 @@ use threadspec_apis::{PLACEHOLDERS, rule_context, rule_refuses};
 use threadspec_golden::{PROVIDER_RULES, ProbedAnswer, RefusalWords, RuleEntry, read_provider_rules};
 use threadspec_judge::corpus::{File, Problem};
 
-/// What is wrong with the rules.
+/// Checks the rules.
 pub(super) fn problems(files: &[File]) -> Vec<Problem> {
     let Some(file) = files.iter().find(|file| file.path == PROVIDER_RULES) else { return Vec::new() };
     let wrong = match read_provider_rules(&file.text) {
@@ -25,7 +25,7 @@ fn wrong(rules: &[RuleEntry]) -> Vec<String> {
     for rule in rules {
         let mut add = |what: String| wrong.push(format!("{} ({}): {what}", rule.id, rule.api));
         if !written.insert((&*rule.id, &*rule.api)) {
-            add("it stands there twice".to_owned());
+            add("it is there twice".to_owned());
         }
         match judged.iter().find(|(id, api, _)| (*id, &**api) == (&*rule.id, &*rule.api)) {
             None => add("nothing judges it".to_owned()),
@@ -56,7 +56,7 @@ fn wrong(rules: &[RuleEntry]) -> Vec<String> {
     wrong
 }
 
-/// What was probed contradicts the rest.
+/// Compares a probed answer with the rest of the rule.
 fn probe_problem(rule: &RuleEntry, probed: &ProbedAnswer) -> Option<String> {
     let ProbedAnswer { on, status, .. } = probed;
     let is_day = on.len() == 10
@@ -74,7 +74,7 @@ fn probe_problem(rule: &RuleEntry, probed: &ProbedAnswer) -> Option<String> {
     })
 }
 
-/// What stands in braces and is no placeholder. Patterns have braces, too, around other characters than letters.
+/// Lists the texts in braces that are no placeholders. Patterns have braces, too, around other characters than letters.
 fn unknown_placeholders(words: &RefusalWords) -> impl Iterator<Item = &str> {
     let texts = [Some(&*words.message), words.param.as_deref()].into_iter().flatten();
     let names = texts.flat_map(|text| text.split('{').skip(1).filter_map(|rest| rest.split_once('}')));
@@ -84,7 +84,7 @@ fn unknown_placeholders(words: &RefusalWords) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the broken request is broken where the data say, and refused if the evidence is enough.
+/// Returns whether the broken request is broken where the data say, and refused if the evidence is enough.
 fn request_problems(rule: &RuleEntry) -> Vec<String> {
     let (Ok(api), text) = (rule.api.parse::<RequestForm>(), rule.broken()) else {
         return vec![format!("there is no API `{}`", rule.api)];
@@ -132,7 +132,7 @@ mod tests {
         let changes: [(Change, &str); 14] = [
             (|rules| drop(rules.remove(0)), "it is judged, and has no data"),
             (|rules| rules[0]["id"] = json!("OAI-CHAT-OTHER"), "nothing judges it"),
-            (|rules| rules[1] = rules[0].clone(), "it stands there twice"),
+            (|rules| rules[1] = rules[0].clone(), "it is there twice"),
             (|rules| rules[0]["text"] = json!("Else."), "its judge says"),
             (|rules| rules[0]["seen"] = json!([]), "`seen` says where"),
             (|rules| rules[0]["answer"]["message"] = json!("{ids} {who}"), "the placeholder `{who}`"),

@@ -1,5 +1,4 @@
-//! What each clause speaks of: event types, the places where they are rendered, and profiles. Each combination needs a
-//! case.
+//! Checks the scope of each clause: event types, the places where they are rendered, and profiles. Each combination needs a case.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -38,7 +37,7 @@ pub(super) enum ScopePlace {
     LoopXml,
     /// The operation `tools` in profile `universal`.
     Agent,
-    /// The same over the wire.
+    /// Operation `tools` over the wire.
     Wire,
     /// A gateway between a client and a provider.
     Gateway,
@@ -53,7 +52,7 @@ impl ScopePlace {
     }
 }
 
-/// What a case covers: its place, and the event types in its log.
+/// The reach of a case: its place, and the event types in its log.
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
     /// The place.
@@ -63,7 +62,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// What a case covers.
+    /// Returns the reach of a case.
     ///
     /// # Errors
     ///
@@ -94,7 +93,7 @@ impl Reach {
 #[serde(deny_unknown_fields)]
 struct Scope {
     clauses: Vec<String>,
-    /// Empty where the event type makes no difference; `*` stands for all.
+    /// Empty where the event type makes no difference; `*` represents all.
     #[serde(default, deserialize_with = "event_types")]
     events: Vec<EventType>,
     places: Vec<ScopePlace>,
@@ -121,7 +120,7 @@ struct Scopes {
 }
 
 /// Each case with what it covers, and the cases whose input cannot be read. Rows of covering arrays do not count: they cover too much
-/// at once to stand for anything alone.
+/// at once to represent anything alone.
 pub(super) fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
     let (mut reached, mut problems) = (Vec::new(), Vec::new());
     for case in corpus.cases.iter().filter(|case| !case.is_row()) {

@@ -20,7 +20,7 @@ use threadspec_runner::{Process, Testee, Trouble};
 /// How many runs that are over are kept, to judge them again if requests come late.
 const MOST_ENDED: usize = 64;
 
-/// What `verify` gets from here: testees that ask a provider, and every form of report.
+/// The additions of `verify`: testees that ask a provider, and every form of report.
 pub(crate) const ADDITIONS: Additions = Additions { testees, write: threadspec_pages::write };
 
 /// Starts the testees of a run whose model is the provider, perhaps behind a gateway. The first one is ready.

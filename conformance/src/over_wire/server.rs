@@ -27,7 +27,7 @@ pub(crate) struct ModelServer {
     server: Server<Engine>,
     pub(crate) transport: Transport,
     pub(crate) model: String,
-    /// What makes keys that nobody guesses.
+    /// The source of keys that nobody guesses.
     secret: RandomState,
     keys: AtomicU64,
     /// Requests that came without a run, and that no testee has looked at yet.
@@ -64,7 +64,7 @@ impl ModelServer {
         "sk-threadspec-".chars().chain((0..KEY_LENGTH).map(sign)).collect()
     }
 
-    /// What came without a run and belongs to no case: it counts against the testee as a whole.
+    /// Describes the attempts that belong to no run and no case: they count against the testee as a whole.
     pub(crate) fn leftovers(&self) -> Option<String> {
         let strays = self.take_strays(|_| true);
         let Stray { method, target, key, why, .. } = strays.first()?;
@@ -138,7 +138,7 @@ impl ModelServer {
         self.server.with(|engine, _| engine.take_gateway_keys(keys));
     }
 
-    /// What time it is on its clock.
+    /// Returns the time on its clock.
     pub(crate) fn now(&self) -> Duration {
         self.server.with(|_, now| now)
     }

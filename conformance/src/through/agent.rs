@@ -1,4 +1,4 @@
-//! An agent whose model is behind a gateway: what it does wrong and what the gateway does are told apart.
+//! Runs an agent whose model is behind a gateway, and separates its faults from the gateway's.
 
 use super::client::GatewayRoute;
 use super::front::{Front, PassedRun};
@@ -13,13 +13,13 @@ use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{EndedRun, RunPlan, Server, ServerLimits, Upstream, told};
 use threadspec_runner::{Process, Testee, Trouble};
 
-/// An agent that asks its model through a gateway. A server of ours stands between both.
+/// An agent that asks its model through a gateway. A server of ours is between both.
 #[derive(Debug)]
 pub(super) struct AgentThrough {
     process: Process,
     hello: Hello,
     gateway: Arc<Gateway>,
-    /// Before which URL it stands.
+    /// Before which URL it is.
     front: Option<(String, Server<Front>)>,
     /// The run that is under way.
     running: HashMap<i64, RunningKeys>,
@@ -28,7 +28,7 @@ pub(super) struct AgentThrough {
     unfit: Option<(i64, Outcome)>,
 }
 
-/// What a run is known by.
+/// The keys of a run.
 #[derive(Debug)]
 struct RunningKeys {
     /// To the server before the gateway.
@@ -81,7 +81,7 @@ impl AgentThrough {
         Ok(Request { input: told(&request.input), endpoint: Some(endpoint), ..request.clone() })
     }
 
-    /// What the server before the gateway saw of a run, and the run behind it.
+    /// Ends a run, and returns the server's view before the gateway, and the run behind it.
     fn end(&mut self, id: i64) -> Option<(PassedRun, EndedRun)> {
         let RunningKeys { key, mark } = self.running.remove(&id)?;
         let (_, front) = self.front.as_ref()?;

@@ -46,7 +46,7 @@ impl GatewayRoute {
         &self.headers
     }
 
-    /// What the SDK of an API takes.
+    /// Returns the base URL that the SDK of an API takes.
     pub(super) fn base_url(&self, api: Api) -> String {
         format!("{}{}", self.url, if api == Api::Anthropic { "" } else { "/v1" })
     }
@@ -60,9 +60,9 @@ struct AnswerWait {
     until: AtomicU64,
     /// How many requests had arrived when the one was sent that is waited for.
     arrived: AtomicUsize,
-    /// Whether an answer did not come in time.
+    /// True if an answer did not come in time.
     is_late: AtomicBool,
-    /// Whether too many requests arrived while it was waited for.
+    /// True if too many requests arrived while it was waited for.
     is_flooded: AtomicBool,
 }
 
@@ -116,22 +116,22 @@ impl<'a> RecordingExchange<'a> {
         Self { gateway, route, mark: mark.to_owned(), recorder, allowed, left: ATTEMPTS * turns + FURTHER, waiting }
     }
 
-    /// Whether an answer did not come in time.
+    /// Returns whether an answer did not come in time.
     pub(super) fn is_late(&self) -> bool {
         self.waiting.is_late.load(Ordering::Relaxed)
     }
 
-    /// Whether the gateway asks without an end.
+    /// Returns whether the gateway asks without an end.
     pub(super) fn is_flooded(&self) -> bool {
         self.waiting.is_flooded.load(Ordering::Relaxed)
     }
 
-    /// What was sent and heard.
+    /// Returns the recorded exchanges.
     pub(super) fn into_exchanges(self) -> Vec<ClientExchange> {
         self.recorder.into_exchanges()
     }
 
-    /// Whether nothing more is to be sent.
+    /// Returns whether nothing more is to be sent.
     fn is_over(&self) -> bool {
         self.is_late() || self.is_flooded() || interrupt::requested()
     }

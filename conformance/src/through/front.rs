@@ -22,7 +22,7 @@ pub(super) struct Front {
     api: Api,
     /// Whose clock counts.
     server: Arc<ModelServer>,
-    /// What passed in the runs that are under way, by their keys.
+    /// The traffic of the runs that are under way, by their keys.
     runs: HashMap<String, Vec<Passed>>,
     /// How many requests one run may have: a gateway that answers always the same would keep an agent busy for ever.
     most: usize,
@@ -30,7 +30,7 @@ pub(super) struct Front {
     places: Vec<Option<(String, usize)>>,
 }
 
-/// What passed.
+/// A request and its answer.
 #[derive(Debug)]
 struct Passed {
     began: Duration,
@@ -39,11 +39,11 @@ struct Passed {
     response: Option<ClientResponse>,
 }
 
-/// What a front saw of a run.
+/// A front's view of a run.
 #[derive(Debug)]
 pub(super) struct PassedRun {
     pub(super) exchanges: Vec<ClientExchange>,
-    /// Whether a request waits for the end of its answer.
+    /// True if a request waits for the end of its answer.
     pub(super) is_waiting: bool,
 }
 

@@ -28,7 +28,7 @@ const TICK: Duration = Duration::from_millis(300);
 const TRY: Duration = Duration::from_secs(10);
 /// How many times the model says the same in one try: gateways ask again by themselves.
 const ANSWERS: usize = 32;
-/// What the model says when it is tried whether a gateway is ready.
+/// The model's answer when a try shows whether a gateway is ready.
 const READY: &str = "Ready.";
 /// How often a gateway is started once more to see whether a run fails without those before it.
 const MOST_ANEW: usize = 5;
@@ -43,7 +43,7 @@ const OF_KEYS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CRE
 /// A gateway between client and provider.
 #[derive(Debug)]
 pub(super) struct Gateway {
-    /// What it is called.
+    /// Its name.
     pub(super) name: String,
     pub(super) server: Arc<ModelServer>,
     /// The words of its command, with placeholders; none if it runs already.
@@ -67,13 +67,13 @@ pub(super) struct Gateway {
     anew: AtomicUsize,
 }
 
-/// What there is of a gateway at the moment.
+/// The state of a gateway at the moment.
 #[derive(Debug, Default)]
 struct GatewayState {
     program: Option<Companion>,
     /// How it is reached, once it is ready.
     route: Option<GatewayRoute>,
-    /// Whether it was started before: its log goes on.
+    /// True if it was started before: its log goes on.
     was_started: bool,
     /// Removed when the gateway is gone.
     folder: Option<Storage>,
@@ -113,7 +113,7 @@ impl Gateway {
         self.runs.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it may be started once more, to see whether a run fails without those before it.
+    /// Returns whether it may be started once more, to see whether a run fails without those before it.
     pub(super) fn may_begin_anew(&self) -> bool {
         !self.words.is_empty() && self.anew.fetch_add(1, Ordering::Relaxed) < MOST_ANEW
     }
@@ -311,7 +311,7 @@ impl Gateway {
         &self.keys.1
     }
 
-    /// What the client is told of its model.
+    /// Returns the endpoint for the client.
     pub(super) fn endpoint(&self, route: &GatewayRoute, stream: bool, reasoning: bool) -> Endpoint {
         Endpoint {
             transport: Transport { api: self.client, stream },
@@ -323,7 +323,7 @@ impl Gateway {
     }
 }
 
-/// What came of a try.
+/// The result of a try.
 struct Tried {
     answer: String,
     arrived: String,

@@ -17,7 +17,7 @@ pub(super) struct EndedThrough {
     exchanges: Vec<ClientExchange>,
     findings: Vec<GateFinding>,
     reply: Reply,
-    /// Whether others are why it failed.
+    /// True if others are why it failed.
     is_due_to_others: bool,
 }
 
@@ -33,12 +33,12 @@ impl EndedThrough {
         GatewayRun { client, plan, record, exchanges: &self.exchanges }
     }
 
-    /// Whether a clause is broken that counts.
+    /// Returns whether a clause is broken that counts.
     pub(super) fn is_at_fault(&self) -> bool {
         self.findings.iter().any(|finding| finding.level == WireLevel::Must)
     }
 
-    /// Whether the gateway gave an answer, or an error that passes, without having asked.
+    /// Returns whether the gateway gave an answer, or an error that passes, without having asked.
     pub(super) fn is_answered_by_gateway(&self, client: Api) -> bool {
         let attempts = self.sides(client).attempts().of_exchanges;
         attempts.iter().zip(&self.exchanges).any(|(attempts, exchange)| {
@@ -57,7 +57,7 @@ impl EndedThrough {
         self.is_due_to_others = true;
     }
 
-    /// What a testee gives back for it.
+    /// Returns the outcome for a testee.
     pub(super) fn outcome(&self, gateway: &Gateway, is_of_agent: bool) -> Outcome {
         let run = self.sides(gateway.client);
         Outcome::Reply(compose_with(&run, &gateway.name, &self.findings, is_of_agent, self.reply.clone()))

@@ -1,8 +1,8 @@
-//! What stands in a command, in a configuration and in headers for what is known only when a gateway is started.
+//! Replaces placeholders in a command, in a configuration and in headers: values that are known only when a gateway is started.
 
 use std::path::PathBuf;
 
-/// What placeholders stand for.
+/// The values of placeholders.
 #[derive(Clone, Debug)]
 pub(super) struct Placeholders {
     /// The provider's URL, without a path.
@@ -20,7 +20,7 @@ pub(super) struct Placeholders {
 }
 
 impl Placeholders {
-    /// A text with everything in its place. Whatever else stands in braces stays as it is.
+    /// A text with everything in its place. Whatever else is in braces stays as it is.
     pub(super) fn fill(&self, text: &str) -> String {
         let (mut filled, mut rest) = (String::with_capacity(text.len()), text);
         while let Some(at) = rest.find('{') {

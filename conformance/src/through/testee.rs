@@ -26,7 +26,7 @@ pub(super) struct ThroughGateway {
     gateway: Arc<Gateway>,
     hello: Hello,
     timeout: Duration,
-    /// Whether others ask the gateway at the same time.
+    /// True if others ask the gateway at the same time.
     is_one_of_several: bool,
     /// How many times as long an answer may take.
     patience: u32,
@@ -151,7 +151,7 @@ impl PutCase {
         plan.clone()
     }
 
-    /// What our client replies when it is through.
+    /// Plays a case with our client, and returns its reply.
     fn play(
         &self,
         request: &Request,

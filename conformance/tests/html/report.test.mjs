@@ -104,7 +104,7 @@ test("only cases that were run are there, with the number of runs that ended so"
 test("what to mend first stands above everything, and its fault is open", { skip }, async () => {
   const { page, close } = await open();
   const sentence = await page.locator("#summary > p").first().innerText();
-  assert.match(sentence, /Mend first: [A-Z]+-[A-Z0-9-]+.*, in \d+ cases?( \(\d+ of them do(es)? not count\))?, such as /);
+  assert.match(sentence, /Fix first: [A-Z]+-[A-Z0-9-]+.*, in \d+ cases?( \(\d+ of them do(es)? not count\))?, such as /);
   const first = page.locator("#causes .cause").first();
   assert.ok(await first.evaluate((element) => element.open));
   for (const part of ["The script", "Repeat"]) assert.ok((await first.innerText()).includes(part), part);

@@ -1,4 +1,4 @@
-//! What `Converse` of Amazon Bedrock accepts as history.
+//! Checks histories by the rules of Amazon Bedrock's `Converse`.
 
 use super::breach::Breaches;
 use super::{has, list, text};
@@ -73,7 +73,7 @@ fn pairs(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches
     }
 }
 
-/// Whether these results, which stand behind a message, answer each call of it.
+/// Returns whether these results, which are behind a message, answer each call of it.
 fn answered(message: &Value, results: &[&str], place: Arguments<'_>, breaches: &mut Breaches) {
     let answered: HashSet<&str> = results.iter().copied().collect();
     let mut open = ids(message, "toolUse");

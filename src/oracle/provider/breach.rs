@@ -1,4 +1,4 @@
-//! What is found wrong with a request, with everything that the API's own words for it name.
+//! Describes a fault of a request, with everything that the API's own words for it name.
 
 use crate::surrogates::has_marks;
 use serde_json::Value;
@@ -9,15 +9,15 @@ use std::fmt::{self, Arguments};
 pub struct Breach {
     /// The rule's id.
     pub rule: &'static str,
-    /// Where, as a path from the body: `messages[3].tool_calls[0].id`. A header stands there by its name.
+    /// Where, as a path from the body: `messages[3].tool_calls[0].id`. A header is there by its name.
     pub place: String,
-    /// What is wrong there.
+    /// The fault.
     pub what: String,
-    /// Whether every version and server of the API refuses it, as far as is known; otherwise only some do.
+    /// True if every version and server of the API refuses it, as far as is known; otherwise only some do.
     pub is_certain: bool,
-    /// Which of the rule's answers it gets: a name among its `variants` in `golden/provider-rules.json`, `None` for `answer` itself.
+    /// The name of the rule's answer to it among its `variants` in `golden/provider-rules.json`, `None` for `answer` itself.
     pub variant: Option<&'static str>,
-    /// What the answer names.
+    /// The details that the answer names.
     pub details: Vec<BreachDetail>,
 }
 
@@ -50,7 +50,7 @@ impl Breach {
         self.with(BreachDetail::Name(name.to_owned()))
     }
 
-    /// The type of what stands there.
+    /// The type of what is there.
     pub(super) fn kind(&mut self, value: &Value) -> &mut Self {
         let (kind, bare) = match value {
             Value::Null => ("null", "null"),
@@ -86,11 +86,11 @@ pub enum BreachDetail {
     Ids(Vec<String>),
     /// The name of a tool, a member or a property.
     Name(String),
-    /// What stands there instead.
+    /// The value there instead.
     Value(String),
-    /// The type of what stands there instead, with its article: `an object`, `null`.
+    /// The type of what is there instead, with its article: `an object`, `null`.
     Kind(&'static str),
-    /// The same as a bare word: `object`, `list`.
+    /// The type of the value there, as a bare word: `object`, `list`.
     Type(&'static str),
     /// How long a text or list is.
     Length(usize),
@@ -146,7 +146,7 @@ impl fmt::Display for BreachDetail {
     }
 }
 
-/// What was found so far.
+/// The breaches so far.
 #[derive(Default)]
 pub(super) struct Breaches(pub(super) Vec<Breach>);
 
@@ -210,7 +210,7 @@ impl Breaches {
     }
 }
 
-/// Whether there is a lone surrogate in it.
+/// Returns whether there is a lone surrogate in it.
 fn is_cut(value: &Value) -> bool {
     match value {
         Value::String(text) => has_marks(text),

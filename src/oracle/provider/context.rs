@@ -1,8 +1,8 @@
-//! What comes with the body of a request, as far as it is known.
+//! Holds everything that comes with the body of a request, as far as it is known.
 
 use serde_json::Value;
 
-/// What comes with a request beside its body, and what came before it. Whatever is not known is not judged.
+/// The context of a request: what came beside its body, and before it. Whatever is not known is not judged.
 ///
 /// ```
 /// use threadspec::oracle::{Api, RequestContext, RequestHeaders, provider_breaches_with};
@@ -18,7 +18,7 @@ use serde_json::Value;
 pub struct RequestContext<'a> {
     /// The headers that the rules speak of.
     pub headers: Option<RequestHeaders<'a>>,
-    /// What the server stored that the request names (`previous_response_id`, `conversation`).
+    /// The items that the server stored and the request names (`previous_response_id`, `conversation`).
     pub stored: StoredItems<'a>,
     /// The thinking blocks of each answer that the server gave before, oldest first; an answer without any has an empty list.
     pub thinking: Option<&'a [Vec<Value>]>,
@@ -34,7 +34,7 @@ pub struct RequestHeaders<'a> {
 }
 
 impl RequestHeaders<'_> {
-    /// Whether the request asks for a beta.
+    /// Returns whether the request asks for a beta.
     ///
     /// ```
     /// use threadspec::oracle::RequestHeaders;
@@ -45,7 +45,7 @@ impl RequestHeaders<'_> {
         self.anthropic_beta.split(',').any(|beta| beta.trim() == name)
     }
 
-    /// Whether the version is this one or a later one. Versions are dates, which have the order of their texts.
+    /// Returns whether the version is this one or a later one. Versions are dates, which have the order of their texts.
     pub(super) fn is_since(&self, version: &str) -> bool {
         self.anthropic_version.is_some_and(|sent| sent >= version)
     }
@@ -59,12 +59,12 @@ pub enum StoredItems<'a> {
     Unknown,
     /// Nothing is stored under the name that the request has, if it has one.
     Missing,
-    /// These items, which stand before the input.
+    /// These items, which are before the input.
     Items(&'a [Value]),
 }
 
 impl<'a> StoredItems<'a> {
-    /// The items that are known to stand before the input.
+    /// The items that are known to be before the input.
     pub(super) fn items(self) -> &'a [Value] {
         match self {
             Self::Items(items) => items,

@@ -1,4 +1,4 @@
-//! What Gemini accepts as `contents`.
+//! Checks `contents` by the rules of Gemini.
 //!
 //! Its JSON is that of Protocol Buffers, which takes `functionCall` and `function_call` for the same member.
 
@@ -14,7 +14,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "GEM-COUNT",
-        "Behind a content with `functionCall` parts stands one with as many `functionResponse` parts, and nowhere else stands one.",
+        "Behind a content with `functionCall` parts is one with as many `functionResponse` parts, and nowhere else is one.",
     ),
     ("GEM-CALL-TURN", "A content with `functionCall` parts follows one of the user, so that it is never the first."),
     (
@@ -85,11 +85,11 @@ fn pairs(before: Option<&Value>, content: &Value, position: usize, breaches: &mu
     }
     match before {
         None => {
-            breaches.add("GEM-CALL-TURN", place, "the calls stand first");
+            breaches.add("GEM-CALL-TURN", place, "the calls come first");
         }
         // A stream that is kept in pieces has a text of the model before; the reports are of histories that were cut.
         Some(before) if before["role"] == "model" => {
-            breaches.add("GEM-CALL-TURN", place, "a content of the model stands before").certain_if(false);
+            breaches.add("GEM-CALL-TURN", place, "a content of the model is before").certain_if(false);
         }
         Some(_) => {}
     }
@@ -112,7 +112,7 @@ fn signatures(body: &Value, contents: &[Value], breaches: &mut Breaches) {
         let mut parts = list(content, "parts").iter().enumerate();
         let first = parts.find_map(|(number, part)| Some((number, part, member(part, CALL.0, CALL.1)?)));
         let Some((number, part, call)) = first else { continue };
-        // The calls of one answer, of which the first is signed, may stand in several contents.
+        // The calls of one answer, of which the first is signed, may be in several contents.
         let is_first = !std::mem::replace(&mut is_answer, true);
         let signature = member(part, "thoughtSignature", "thought_signature");
         if is_first && signature.is_none_or(|signature| signature == "") {

@@ -1,4 +1,4 @@
-//! What model APIs accept as the history of an agent that calls tools: the rules of each, and the breaches in a request.
+//! Checks the history of an agent that calls tools by the rules of each model API, and finds the breaches in a request.
 //!
 //! `golden/provider-rules.json` has where each rule was seen, with a request that breaks it and one that does not;
 //! `golden/provider-rules.md` says which rules are not judged here, and why.
@@ -33,7 +33,7 @@ pub struct ProviderRule {
     pub id: &'static str,
     /// Whose rule it is.
     pub api: RequestForm,
-    /// What must hold.
+    /// The requirement.
     pub text: &'static str,
 }
 
@@ -68,7 +68,7 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
 /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not a JSON object.
 pub fn provider_breaches(api: impl Into<RequestForm>, body: &str) -> Result<Vec<Breach>, Error> {
     let body: Map<String, Value> = serde_json::from_str(&mark_surrogates(body))
-        // For the place of the error: a mark is shorter than the escape that it stands for.
+        // For the place of the error: a mark is shorter than the escape that it represents.
         .or_else(|_| serde_json::from_str(&repair_surrogates(body)))
         .map_err(|error| Error::input(format!("the body of a request is a JSON object: {error}")))?;
     Ok(provider_breaches_in(api, &Value::Object(body)))
@@ -112,7 +112,7 @@ fn model(body: &Value) -> &str {
     name.strip_prefix("ft:").unwrap_or(name)
 }
 
-/// Whether a member is there and not null.
+/// Returns whether a member is there and not null.
 fn has(value: &Value, name: &str) -> bool {
     !value.member(name).is_null()
 }
@@ -127,7 +127,7 @@ struct Open<'a> {
     at: usize,
 }
 
-/// What an answer is, among the calls that are open.
+/// The kind of an answer among the calls that are open.
 enum GroupAnswers {
     Unknown,
     First,

@@ -1,4 +1,4 @@
-//! What OpenAI Chat Completions accepts as history.
+//! Checks histories by the rules of OpenAI Chat Completions.
 
 use super::breach::{Breach, BreachDetail, Breaches};
 use super::{GroupAnswers, Open, has, is_plain, list, model, openai_tools, text};
@@ -9,7 +9,7 @@ use std::fmt::Arguments;
 pub(super) const RULES: &[(&str, &str)] = &[
     (
         "OAI-CHAT-ANSWERED",
-        "Directly after an assistant message with `tool_calls` stand tool messages that answer every id of it.",
+        "Directly after an assistant message with `tool_calls` come tool messages that answer every id of it.",
     ),
     ("OAI-CHAT-ORPHAN", "Every tool message answers a call of the assistant message before its group."),
     ("OAI-CHAT-ONE-ANSWER", "No two tool messages of one group have the same `tool_call_id`."),
@@ -30,7 +30,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-CHAT-ROLE", "`role` is `system`, `developer`, `user`, `assistant`, `tool` or `function`."),
     ("OAI-CHAT-CONTENT-TYPE", "`content` is a string or an array of parts, each with a `type`."),
     ("OAI-CHAT-PART-TYPE", "The `type` of a part is `text`, `image_url`, `input_audio`, `refusal`, `audio` or `file`."),
-    ("OAI-CHAT-IMAGE", "An image stands only in a message of the user."),
+    ("OAI-CHAT-IMAGE", "An image is only in a message of the user."),
     ("OAI-CHAT-CONTENT-NULL", "`content` is null or absent only in an assistant message that has `tool_calls`."),
     ("OAI-CHAT-CONTENT-MAX", "A text has at most 10485760 characters."),
     ("OAI-CHAT-MSG-NAME", "`name` of a message consists of 1 to 64 letters, digits, `_` and `-`."),
@@ -43,11 +43,11 @@ const PARTS: [&str; 6] = ["text", "image_url", "input_audio", "refusal", "audio"
 const ROLES_ELSEWHERE: [&str; 1] = ["latest_reminder"];
 /// Types of parts that another server has beside these.
 const PARTS_ELSEWHERE: [&str; 4] = ["video_url", "video", "audio_url", "image_embeds"];
-/// Models of which it is known that images stand only in messages of the user: newer ones, and those of others, take them elsewhere, too.
+/// Models of which it is known that images are only in messages of the user: newer ones, and those of others, take them elsewhere, too.
 const USER_IMAGES: [&str; 6] = ["gpt-4", "chatgpt-4", "gpt-3.5", "o1", "o3", "o4"];
 
 const LONGEST_ID: usize = 40;
-/// The same in newer versions.
+/// The limit in newer versions.
 const LONGEST_ID_NOW: usize = 64;
 const LONGEST_NAME: usize = 64;
 const MOST_TOOLS: usize = 128;

@@ -1,4 +1,4 @@
-//! What both APIs of OpenAI demand of declared tools.
+//! Checks declared tools by the rules of both APIs of OpenAI.
 
 use super::breach::{BreachDetail, Breaches};
 use super::{list, text};
@@ -40,7 +40,7 @@ pub(super) fn arguments(
     }
 }
 
-/// Judges the schema of each tool that is to be strict; `function` has its name and parameters, and stands at `place`.
+/// Judges the schema of each tool that is to be strict; `function` has its name and parameters, and is at `place`.
 pub(super) fn strict(function: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     if function.member("strict") != true {
         return;

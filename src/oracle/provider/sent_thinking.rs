@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-/// Which thinking stood before each call of a conversation with Anthropic Messages, as a hash for each message with calls.
+/// The thinking before each call of a conversation with Anthropic Messages, as a hash for each message with calls.
 ///
 /// One request does not show whether the thinking before a `tool_use` is that of the answer. An answer does, and so does an earlier
 /// request.
@@ -31,7 +31,7 @@ pub struct SentThinking {
     by_call: HashMap<String, u64>,
 }
 
-/// Of a message without thinking.
+/// The hash of a message without thinking.
 const NONE: u64 = 0;
 
 impl SentThinking {
@@ -79,7 +79,7 @@ fn first_call<'a>(blocks: &[&'a Value]) -> Option<&'a str> {
     blocks.iter().find(|block| block["type"] == "tool_use")?["id"].as_str()
 }
 
-/// Of the thinking in a message, in its order.
+/// Hashes the thinking in a message, in its order.
 fn hash(blocks: &[&Value]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut is_empty = true;

@@ -1,4 +1,4 @@
-//! What holds whatever happened before.
+//! Tests the laws that hold whatever happened before.
 
 use super::*;
 use crate::oracle::provider_valid;
@@ -7,14 +7,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// What happens to a session.
+/// An event of a session.
 #[derive(Clone, Debug)]
 enum Happening {
     Run {
         beginning: PlannedBeginning,
         replies: Vec<Vec<DrawnCall>>,
         limit: Option<usize>,
-        /// Which of the calls that begin stops the run.
+        /// The position of the beginning call that stops the run.
         stops_in: Option<usize>,
         /// How many facts the store keeps before the process is killed.
         killed_after: Option<usize>,
@@ -30,7 +30,7 @@ enum Happening {
 enum PlannedBeginning {
     Message,
     Resume,
-    /// For each call that was ever said, from the newest on: nothing, a denial, an approval, or one with other arguments.
+    /// For each call that was ever sent, from the newest on: nothing, a denial, an approval, or one with other arguments.
     Decisions(Vec<u8>),
 }
 
@@ -87,11 +87,11 @@ impl Store for Disk {
     }
 }
 
-/// What was said and done so far. Each message, response and call has a number of its own, which its text or its arguments tell.
+/// The messages and executions so far. Each message, response and call has a number of its own, which its text or its arguments tell.
 #[derive(Default)]
 struct History {
     numbers: usize,
-    /// The texts of messages and responses, in the order in which they were said.
+    /// The texts of messages and responses, in the order in which they were sent.
     said: Vec<String>,
     /// Those that a compaction took away.
     may_be_missing: BTreeSet<String>,
@@ -177,7 +177,7 @@ impl History {
             if matches!(message, Message::Tool { .. }) || content.starts_with("Summary") {
                 continue;
             }
-            // Nothing stands twice or out of its order, and what is missing was taken away.
+            // Nothing is twice or out of its order, and what is missing was taken away.
             let passed: Vec<&String> = rest.by_ref().take_while(|said| *said != content).collect();
             assert!(
                 passed.iter().all(|said| self.may_be_missing.contains(*said)),
@@ -366,7 +366,7 @@ fn play(happenings: &[Happening]) {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
-    /// Whatever happened before, the next request is valid, nothing that began is executed again, and nothing is said twice.
+    /// Whatever happened before, the next request is valid, nothing that began is executed again, and nothing is sent twice.
     #[test]
     fn every_request_of_every_run_is_whole(happenings in prop::collection::vec(happening(), 1..8)) {
         play(&happenings);

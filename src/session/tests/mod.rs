@@ -79,7 +79,7 @@ fn decisions<const N: usize>(decisions: [(&str, Approval); N]) -> Beginning {
     Beginning::Decisions(decisions.into_iter().map(|(id, approval)| (id.to_owned(), approval)).collect())
 }
 
-/// What came of a run: how it ended, the newest request without its system message, and the ids of the calls that began.
+/// The result of a run: its end, the newest request without its system message, and the ids of the calls that began.
 struct RunSeen {
     end: RunEnd,
     request: Vec<Message>,

@@ -119,7 +119,7 @@ fn usage_form(usage: &Usage, output_tokens: u64) -> MessageUsage {
     }
 }
 
-/// What the answer says in a block of text: a refusal is text, too.
+/// Returns the texts of the answer: a refusal is text, too.
 fn texts(answer: &ModelAnswer) -> impl Iterator<Item = &str> {
     [Some(&*answer.text), answer.refusal.as_deref()].into_iter().flatten().filter(|text| !text.is_empty())
 }

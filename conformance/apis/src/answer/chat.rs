@@ -171,7 +171,7 @@ fn beginning<'a>(index: Option<usize>, call: &'a SaidCall, arguments: &'a str) -
     ToolCallForm { index, id: Some(&call.id), kind: Some("function"), function }
 }
 
-/// What the model thought, as servers show it that are like OpenAI's.
+/// Returns the model's thinking, as servers show it that are like OpenAI's.
 fn thoughts(answer: &ModelAnswer) -> String {
     answer.thinking.iter().map(|thought| &*thought.text).collect()
 }

@@ -1,4 +1,4 @@
-//! What a model answers, in one form for the three APIs.
+//! Writes a model's answer from one form for the three APIs.
 
 mod anthropic;
 mod chat;
@@ -28,9 +28,9 @@ pub struct ModelAnswer {
     pub model: String,
     /// When it was made, in seconds since 1970.
     pub created: u64,
-    /// What the model thought first.
+    /// The model's thinking before the answer.
     pub thinking: Vec<Thinking>,
-    /// What it says; empty if it says nothing.
+    /// The text; empty if there is none.
     pub text: String,
     /// With what it refuses to answer.
     pub refusal: Option<String>,
@@ -38,7 +38,7 @@ pub struct ModelAnswer {
     pub calls: Vec<SaidCall>,
     /// Why it ends.
     pub finish: Finish,
-    /// What it costs.
+    /// The usage.
     pub usage: Usage,
     /// The id of the item that its text is in (openai-responses).
     pub item_id: Option<String>,
@@ -49,9 +49,9 @@ pub struct ModelAnswer {
 pub struct Thinking {
     /// The text; empty if it is not shown.
     pub text: String,
-    /// What the provider alone reads: a `signature` beside the text, the `data` of a redacted part, `encrypted_content`.
+    /// The part that only the provider reads: a `signature` beside the text, the `data` of a redacted part, `encrypted_content`.
     pub seal: Option<String>,
-    /// Whether nothing of it is shown.
+    /// True if nothing of it is shown.
     pub is_redacted: bool,
     /// The id of its item (openai-responses).
     pub item_id: Option<String>,
@@ -64,7 +64,7 @@ pub struct SaidCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The arguments as JSON text, or what stands there instead.
+    /// The arguments as JSON text, or what is there instead.
     pub arguments: String,
     /// The id of its item (openai-responses).
     pub item_id: Option<String>,
@@ -73,7 +73,7 @@ pub struct SaidCall {
 /// Why an answer ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Finish {
-    /// All is said.
+    /// The answer is complete.
     #[default]
     End,
     /// Calls are to be made.
@@ -113,7 +113,7 @@ impl ModelAnswer {
         value.unwrap_or_default()
     }
 
-    /// The same as [`json_text`](crate::json_text) writes it, without a value in between.
+    /// Writes the text that [`json_text`](crate::json_text) writes, without a value in between.
     pub fn plain_text(&self, request: &ApiRequest, ascii: bool) -> String {
         let json = match request.api {
             Api::OpenAiChat => serde_json::to_string(&chat::plain(self)),
@@ -132,7 +132,7 @@ impl ModelAnswer {
         }
     }
 
-    /// The same with an id wherever the API has one and none is given, and with something for the provider alone where the model thought.
+    /// Adds an id wherever the API has one and none is given, and a seal for the provider where the model thought.
     #[must_use]
     pub fn with_ids(mut self, api: Api, ids: &mut IdSource) -> Self {
         if self.id.is_empty() {
@@ -153,7 +153,7 @@ impl ModelAnswer {
         self
     }
 
-    /// Why it ends, if nobody says: it refuses, calls are to be made, or all is said.
+    /// Returns why it ends, by default: it refuses, calls are to be made, or the answer is complete.
     pub fn usual_finish(&self) -> Finish {
         match self {
             Self { refusal: Some(_), .. } => Finish::Refusal,
@@ -170,7 +170,7 @@ impl ModelAnswer {
         }
     }
 
-    /// The same with the usage of its request, and what comes out added to it.
+    /// Adds the usage of its request, and the output to it.
     #[must_use]
     pub fn with_usage(self, request: Usage) -> Self {
         let said = self.text.len() + self.refusal.as_ref().map_or(0, String::len);
@@ -197,7 +197,7 @@ impl ModelAnswer {
         }
     }
 
-    /// Whether it has a part for text: it says something, or nothing else.
+    /// Returns whether it has a part for text: it says something, or nothing else.
     fn has_text(&self) -> bool {
         !self.text.is_empty() || (self.calls.is_empty() && self.refusal.is_none())
     }
@@ -212,7 +212,7 @@ impl SaidCall {
         Self { id: id.into(), name: name.into(), arguments: argument_text(args), item_id: None }
     }
 
-    /// A call with this text in the place of its arguments; half a pair in it becomes an escape.
+    /// A call with this text instead of its arguments; half a pair in it becomes an escape.
     pub fn with_text(id: impl Into<String>, name: impl Into<String>, text: &str) -> Self {
         let arguments = marked(&unmark_surrogates(text)).into_owned();
         Self { id: id.into(), name: name.into(), arguments, item_id: None }

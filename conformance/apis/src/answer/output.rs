@@ -4,7 +4,7 @@ use super::shape::{EventPart, StreamEvent, StreamShape};
 use super::text::on_the_wire;
 use serde::Serialize;
 
-/// What the first bytes of a stream and the pauses of one are.
+/// Names the first bytes of a stream, and its pauses.
 const KEEP_ALIVE: &str = "keep-alive";
 
 /// The events so far.
@@ -66,7 +66,7 @@ impl<'a> EventList<'a> {
     }
 }
 
-/// An event that stands alone.
+/// An event that is alone.
 pub(super) fn event(name: Option<&'static str>, data: &impl Serialize, part: EventPart) -> StreamEvent {
     StreamEvent { name, data: json(data, true), part, ends_call: false }
 }

@@ -137,7 +137,7 @@ struct ErrorEventBody<'a> {
     param: Option<&'a str>,
 }
 
-/// What happens inside an item.
+/// The events inside an item.
 #[derive(Serialize)]
 struct InsideBody<'a> {
     output_index: usize,

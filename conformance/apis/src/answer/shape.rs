@@ -16,7 +16,7 @@ pub struct StreamShape {
     pub ping_all: bool,
     /// An empty piece between any two.
     pub empty: bool,
-    /// What is not ASCII is written as escapes.
+    /// True if non-ASCII characters are written as escapes.
     pub ascii: bool,
 }
 
@@ -54,13 +54,13 @@ pub struct StreamEvent {
     pub name: Option<&'static str>,
     /// Its data, or the text of the comment.
     pub data: String,
-    /// What it carries.
+    /// The part that it carries.
     pub part: EventPart,
-    /// Whether a call is whole with it.
+    /// True if a call is whole with it.
     pub ends_call: bool,
 }
 
-/// What an event carries.
+/// The part that an event carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventPart {
     /// Nothing: it is a comment.
@@ -83,7 +83,7 @@ pub enum EventPart {
     Arguments,
     /// The end of the answer.
     Stop,
-    /// An error in the place of the rest.
+    /// An error instead of the rest.
     Error,
 }
 

@@ -17,7 +17,7 @@ pub fn json_text(value: &Value, ascii: bool) -> String {
     on_the_wire(value.to_string(), ascii)
 }
 
-/// Arguments as the JSON text in which they are said: half a pair is an escape inside it.
+/// Arguments as the JSON text in which they are sent: half a pair is an escape inside it.
 ///
 /// ```
 /// use serde_json::json;

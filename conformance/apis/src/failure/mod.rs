@@ -1,4 +1,4 @@
-//! What APIs answer instead of an answer: statuses, bodies and headers of errors.
+//! Writes the errors of APIs: statuses, bodies and headers.
 
 mod catalogue;
 
@@ -29,7 +29,7 @@ pub struct ApiError {
     pub code: Option<String>,
     /// The parameter that it is about (OpenAI).
     pub param: Option<String>,
-    /// What it says.
+    /// The words.
     pub message: String,
     /// Headers that only this answer has.
     pub headers: Vec<(&'static str, String)>,
@@ -63,19 +63,19 @@ impl ApiError {
         Self { status, kind, code: None, param: None, message, headers: Vec::new() }
     }
 
-    /// The same with a `code`.
+    /// Adds a `code`.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
         Self { code: Some(code.into()), ..self }
     }
 
-    /// The same about a parameter.
+    /// Names a parameter.
     #[must_use]
     pub fn with_param(self, param: impl Into<String>) -> Self {
         Self { param: Some(param.into()), ..self }
     }
 
-    /// The same with `retry-after`, in seconds, rounded up, and `retry-after-ms`.
+    /// Adds `retry-after`, in seconds, rounded up, and `retry-after-ms`.
     #[must_use]
     pub fn with_retry_after(mut self, milliseconds: u64) -> Self {
         self.headers.push(("retry-after", milliseconds.div_ceil(1000).to_string()));
@@ -83,7 +83,7 @@ impl ApiError {
         self
     }
 
-    /// The same with `x-should-retry`, which the official clients obey.
+    /// Adds `x-should-retry`, which the official clients obey.
     #[must_use]
     pub fn with_should_retry(mut self, should: bool) -> Self {
         self.headers.push(("x-should-retry", should.to_string()));
@@ -123,12 +123,12 @@ impl ApiError {
         ErrorForm::of_body(body).with_status(Some(status))
     }
 
-    /// The same of an error that came without a status, which is the one that its type usually has.
+    /// Reads an error that came without a status, which is the one that its type usually has.
     pub(crate) fn of_body(body: &Value) -> Self {
         ErrorForm::of_body(body).with_status(None)
     }
 
-    /// Whether the same request may be sent again: 408, 409, 429 and 5xx.
+    /// Returns whether the same request may be sent again: 408, 409, 429 and 5xx.
     pub fn is_passing(&self) -> bool {
         matches!(self.status, 408 | 409 | 429 | 500..)
     }

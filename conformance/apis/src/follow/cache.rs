@@ -1,4 +1,4 @@
-//! Which earlier request each request of a log goes on from, and where a prompt cache was lost.
+//! Finds the earlier request that each request of a log continues, and the place where a prompt cache was lost.
 //!
 //! A model's cache is kept as long as each request begins with all of the one before it. A log may hold many conversations at once,
 //! branches and retries. So each request is related to the longest earlier one that it extends. A loss is reported only if the
@@ -40,7 +40,7 @@ pub struct Lineage {
     pub loss: Option<Loss>,
     /// How many pieces of it an earlier request had, all of whose pieces they are.
     pub extended: usize,
-    /// Whether it seems to go on from a request that is no longer kept, without extending it.
+    /// True if it seems to go on from a request that is no longer kept, without extending it.
     pub is_out_of_reach: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Lineage {
 pub struct Loss {
     /// The first piece that differs.
     pub place: Location,
-    /// What happened to it.
+    /// The kind of loss.
     pub how: LossKind,
     /// How many bytes the two requests begin with that are the same.
     pub kept: usize,
@@ -57,16 +57,16 @@ pub struct Loss {
     pub whole: usize,
 }
 
-/// What happened to the piece with which a request stops being an extension.
+/// The change of the piece with which a request stops being an extension.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LossKind {
-    /// Something else stands there.
+    /// Something else is there.
     Changed(Divergence),
-    /// This piece is gone, and what stood after it is still there.
+    /// This piece is gone, and what was after it is still there.
     Removed(Location),
-    /// Something new stands before what stood there.
+    /// Something new is before what was there.
     Inserted,
-    /// Something else stands there, but the text that stood there before is no longer kept.
+    /// Something else is there, but the text that was there before is no longer kept.
     Forgotten,
 }
 
@@ -88,7 +88,7 @@ pub struct Conversations {
     whole: HashMap<u64, Whole>,
     /// The hashes of whole requests, the oldest first.
     order: VecDeque<(u64, usize)>,
-    /// What requests began with that are no longer kept, and the most replies that one of them had.
+    /// The beginnings of requests that are no longer kept, and the most replies that one of them had.
     begun: HashMap<u64, usize>,
     texts: KeptTexts,
 }
@@ -197,7 +197,7 @@ impl Conversations {
         best.map(|(_, before)| before)
     }
 
-    /// Whether tools and system texts are those of one agent: at least half of them are equal, or three quarters of their text.
+    /// Returns whether tools and system texts are those of one agent: at least half of them are equal, or three quarters of their text.
     fn have_similar_settings(&self, before: &EarlierRequest, now: &EarlierRequest) -> bool {
         let texts = |request: &EarlierRequest| -> Vec<&[u8]> {
             let settings = request.pieces.iter().filter(|piece| piece.role == Owner::Setting);
@@ -247,7 +247,7 @@ fn whole_hash(key: u64, last: Option<&StoredPiece>) -> u64 {
     hash(&(key, last.map(|last| last.chain)))
 }
 
-/// What a request begins with behind its settings, as a hash.
+/// Returns the beginning of a request behind its settings, as a hash.
 fn beginning(request: &EarlierRequest) -> Option<u64> {
     let first = request.pieces.iter().find(|piece| piece.role != Owner::Setting)?;
     Some(hash(&(request.key, first.hash)))

@@ -19,7 +19,7 @@ pub fn hash_of_json(value: &Value) -> u64 {
     XxHash3_64::oneshot(&text)
 }
 
-/// What can be written as JSON.
+/// A value that can be written as JSON.
 pub(super) trait WriteJson {
     /// Writes it behind what is there.
     fn write_json(&self, out: &mut Vec<u8>);
@@ -99,13 +99,14 @@ impl WriteJson for str {
     }
 }
 
-/// Whether all of these bytes may stand in a text as they are. No byte ends the loop, so that a processor looks at many of them at once.
+/// Returns whether all of these bytes may be in a text as they are. No byte ends the loop, so that a processor looks at many of them at
+/// once.
 fn are_plain<const N: usize>(block: &[u8; N]) -> bool {
     let is_special = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     block.iter().fold(0, |special, byte| special | u8::from(is_special(*byte))) == 0
 }
 
-/// How many bytes there are before the first that may not stand in a text as it is.
+/// How many bytes there are before the first that may not be in a text as it is.
 fn plain_bytes(word: [u8; 8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;

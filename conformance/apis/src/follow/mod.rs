@@ -1,4 +1,4 @@
-//! Which request goes on from which, and where a prompt cache was lost.
+//! Follows requests from one to the next, and finds lost prompt caches.
 //!
 //! ```
 //! use serde_json::json;

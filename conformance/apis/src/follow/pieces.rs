@@ -18,7 +18,7 @@ pub struct StoredPiece {
 }
 
 impl StoredPiece {
-    /// Where it stands.
+    /// Where it is.
     pub fn place(&self) -> Location {
         self.place
     }
@@ -66,7 +66,7 @@ impl Segments {
         self.pieces.push(StoredPiece { hash, chain: self.chain, length, place, role });
     }
 
-    /// What is kept of them.
+    /// Returns the pieces that are kept.
     pub fn pieces(&self) -> &[StoredPiece] {
         &self.pieces
     }
@@ -110,7 +110,7 @@ impl KeptTexts {
         self.texts.get(&piece.hash).map(|text| &**text)
     }
 
-    /// Whether it is time to drop those that are no longer needed.
+    /// Returns whether it is time to drop those that are no longer needed.
     pub(super) fn are_many(&self) -> bool {
         self.bytes > (2 * self.needed).clamp(LEAST_TEXT, MOST_TEXT)
     }

@@ -1,4 +1,4 @@
-//! What a model is shown of a request, piece by piece, in the order in which prompt caches compare it.
+//! Lists the parts of a request that a model sees, piece by piece, in the order in which prompt caches compare them.
 //!
 //! Two requests that differ only in what reaches no model are the same here: the order of a message's members, cache marks, a
 //! text or a list with that text alone, members that are null, ids and states of items, and reasoning, which the APIs drop
@@ -12,7 +12,7 @@ use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 use threadspec_judge::text::{beginning, common_beginning};
 
-/// Where a piece stands, counted from 0.
+/// Where a piece is, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A declared tool.
@@ -41,9 +41,9 @@ impl fmt::Display for Location {
 pub enum Owner {
     /// Tools, system texts: what a conversation has from its beginning.
     Setting,
-    /// What the model said.
+    /// A part of the model.
     Model,
-    /// What people and tools said.
+    /// A part of people and tools.
     Other,
 }
 
@@ -92,7 +92,7 @@ fn push_elements(found: &mut Segments, api: Api, body: &Value, before: usize) {
             found.push(place, role, &ShownPart::Message(item));
             continue;
         }
-        // Neighbours of one role are one turn, so that it does not matter which message a block stands in.
+        // Neighbours of one role are one turn, so that it does not matter which message a block is in.
         for block in blocks(item.member("content")) {
             found.push(place, role, &ShownPart::BlockOf(item.member("role"), block));
         }
@@ -143,7 +143,7 @@ enum ShownPart<'b> {
     Objects(&'b [Value]),
     /// An object of the API with its members sorted; the data in it stays as it is.
     Object(&'b Value),
-    /// The same, which names more of its members.
+    /// A function that names more of its members.
     Function(&'b Map<String, Value>),
     Text(&'b str),
     /// Data, as it is.
@@ -187,7 +187,7 @@ impl WriteJson for ShownPart<'_> {
 }
 
 impl<'b> ShownPart<'b> {
-    /// What is shown of a member of a block, or of another object.
+    /// Returns the visible part of a member of a block, or of another object.
     fn of_object(&self, name: &str, value: &'b Value) -> Option<Self> {
         if value.is_null() || SILENT.contains(&name) || (name == "is_error" && *value == false) {
             return None;
@@ -206,9 +206,9 @@ impl<'b> ShownPart<'b> {
     }
 }
 
-/// What is shown of a member of a message, or of an item.
+/// Returns the visible part of a member of a message, or of an item.
 fn of_message<'b>(name: &str, value: &'b Value) -> Option<ShownPart<'b>> {
-    // The item's own id is not shown; that of a call is `call_id`, or stands in `tool_calls`.
+    // The item's own id is not shown; that of a call is `call_id`, or is in `tool_calls`.
     if value.is_null() || SILENT.contains(&name) || name == "id" || (name == "type" && value == "message") {
         return None;
     }
@@ -240,16 +240,16 @@ fn blocks(content: &Value) -> impl Iterator<Item = &Value> {
     blocks.iter().filter(|block| !matches!(block.member("type").as_str(), Some("thinking" | "redacted_thinking")))
 }
 
-/// Where two pieces begin to differ: the path, the byte, and what stands there.
+/// Where two pieces begin to differ: the path, the byte, and what is there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// The path inside the piece; empty if it is a text itself.
     pub path: String,
     /// How many bytes of the text at that path are the same.
     pub byte: usize,
-    /// What stood around that byte.
+    /// The earlier text around that byte.
     pub before: String,
-    /// What stands there now.
+    /// The text there now.
     pub now: String,
 }
 
@@ -283,7 +283,7 @@ fn difference_at(path: String, before: &Value, now: &Value) -> Divergence {
     at_byte(path, &before.to_string(), &now.to_string())
 }
 
-/// Whether two values are the same, the order of members included.
+/// Returns whether two values are the same, the order of members included.
 fn same_text(one: &Value, other: &Value) -> bool {
     let [one, other] = [one, other].map(Value::to_string);
     one == other

@@ -218,7 +218,7 @@ impl AnthropicStream {
                 self.answer.calls.push(SaidCall {
                     id: id.unwrap_or_default(),
                     name: name.unwrap_or_default(),
-                    // An empty object stands for what the fragments are to say.
+                    // An empty object represents what the fragments are to say.
                     arguments: input
                         .filter(|input| !input.is_null())
                         .map(|input| argument_text(&input))

@@ -14,12 +14,13 @@ use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec::surrogates::mark_surrogates;
 
-/// What an answer has said, to its end or to where it broke off.
+/// An answer, to its end or to where it broke off.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadAnswer {
-    /// All that was said, calls that had not come whole included.
+    /// All that was sent, calls that had not come whole included.
     pub answer: ModelAnswer,
-    /// Which of the calls came whole: its block or item was closed, its arguments are the JSON text of an object, and no limit cut it off.
+    /// Marks the calls that came whole: the block or item was closed, the arguments are the JSON text of an object, and no limit cut it
+    /// off.
     pub whole_calls: Vec<bool>,
     /// How it has ended.
     pub end: AnswerEnd,
@@ -37,7 +38,7 @@ pub enum AnswerEnd {
 }
 
 impl ReadAnswer {
-    /// What the model said as far as it came whole: the texts so far, and the calls that an agent may make.
+    /// Returns the part of the answer that came whole: the texts so far, and the calls that an agent may make.
     pub fn came_whole(&self) -> ModelAnswer {
         let mut answer = self.answer.clone();
         let mut whole = self.whole_calls.iter();
@@ -45,7 +46,7 @@ impl ReadAnswer {
         answer
     }
 
-    /// Whether it ended as its API ends an answer.
+    /// Returns whether it ended as its API ends an answer.
     pub fn has_ended(&self) -> bool {
         self.end == AnswerEnd::Whole
     }
@@ -63,7 +64,7 @@ impl ReadAnswer {
     }
 }
 
-/// Whether the end of a call has come.
+/// Tells whether the end of a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
     Open,
@@ -144,7 +145,7 @@ impl AnswerReader {
         }
     }
 
-    /// What was said until now.
+    /// Returns the answer so far.
     pub fn said(&self) -> ReadAnswer {
         match &self.0 {
             Stream::Chat(stream) => stream.said(),

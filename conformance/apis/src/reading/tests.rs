@@ -1,4 +1,4 @@
-//! What is written is read again, in every API and every shape, and what came whole of an answer that broke off.
+//! Reads written answers again, in every API and every shape, and the whole parts of an answer that broke off.
 
 use super::*;
 use crate::answer::{Cut, EventPart, Pieces, StreamEvent, StreamShape, Thinking, json_text, kept_events};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Stands for an image, a sound or a file.
+/// Represents an image, a sound or a file.
 pub(super) const OBJECT: char = '\u{fffc}';
 
 /// A part of a content.
@@ -35,9 +35,9 @@ pub(super) struct Joined {
     pub(super) refusal: String,
     /// Where in the text a part ends and the next one begins.
     pub(super) seams: Vec<usize>,
-    /// The images, in base64, as far as they stand in the content itself.
+    /// The images, in base64, as far as they are in the content itself.
     pub(super) images: Vec<String>,
-    /// What could not be shown, and the position of its part.
+    /// The notes on content that could not be shown, with the position of its part.
     pub(super) notes: Vec<(usize, String)>,
 }
 
@@ -75,7 +75,7 @@ impl Joined {
     }
 }
 
-/// The image that a part is, in base64; `None` if it is none, or one that stands elsewhere.
+/// The image that a part is, in base64; `None` if it is none, or one that is elsewhere.
 pub(super) fn image(part: &Value) -> Option<String> {
     let url = match part["type"].as_str()? {
         "image" if part["source"]["type"] == "base64" => return member_text(&part["source"], "data"),

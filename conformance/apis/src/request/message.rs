@@ -22,11 +22,11 @@ pub struct WireMessage {
     pub calls: Vec<WireCall>,
     /// The call that a tool answers.
     pub call_id: Option<String>,
-    /// Whether a tool's answer says that it failed, in APIs that can say so (anthropic).
+    /// True if a tool's answer says that it failed, in APIs that can say so (anthropic).
     pub is_error: bool,
-    /// What only the provider reads, in order.
+    /// The parts that only the provider reads, in order.
     pub opaque: Vec<OpaquePart>,
-    /// The images in it, in base64, in order. In the text a character U+FFFC stands for each.
+    /// The images in it, in base64, in order. In the text a character U+FFFC represents each.
     pub images: Vec<String>,
     /// Where it begins in the body: `messages[2]`, `input[0]`, `system`.
     pub place: String,
@@ -43,20 +43,20 @@ pub struct WireCall {
     pub args: Value,
     /// Their text, in APIs where they are a text.
     pub raw: Option<String>,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 
 /// A part of a message that only the provider reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpaquePart {
-    /// What it is.
+    /// The content.
     pub content: OpaqueContent,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 
-/// What a model thought, in a form that the provider takes back.
+/// A thought of a model, in a form that the provider takes back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpaqueContent {
     /// A `thinking` block (anthropic).
@@ -68,7 +68,7 @@ pub enum OpaqueContent {
     },
     /// A `redacted_thinking` block (anthropic).
     Redacted {
-        /// What stands for the text.
+        /// The text that represents it.
         data: String,
     },
     /// A `reasoning` item (openai-responses).
@@ -99,7 +99,7 @@ impl WireMessage {
         }
     }
 
-    /// The parts of the text, in order; a part that is U+FFFC alone stands for an image or a file.
+    /// The parts of the text, in order; a part that is U+FFFC alone represents an image or a file.
     ///
     /// ```
     /// use serde_json::json;
@@ -200,6 +200,6 @@ pub(super) fn arguments(text: &str) -> Value {
     if text.is_empty() {
         return Value::Object(Map::new());
     }
-    // Half a pair that stands in the text itself is an escape to whoever reads it.
+    // Half a pair that is in the text itself is an escape to whoever reads it.
     value::read(&unmark_surrogates(text)).ok().filter(Value::is_object).unwrap_or_else(|| text.into())
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use threadspec::oracle::Api;
 use threadspec_judge::protocol::Speaker;
 
-/// What a request to a model says.
+/// The content of a request to a model.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ApiRequest {
@@ -23,27 +23,27 @@ pub struct ApiRequest {
     pub api: Api,
     /// The model, if it names one.
     pub model: Option<String>,
-    /// Whether it asks for a stream.
+    /// True if it asks for a stream.
     pub stream: bool,
-    /// Whether it asks for the usage in a stream (openai-chat).
+    /// True if it asks for the usage in a stream (openai-chat).
     pub include_usage: bool,
     /// System texts and history, in the form of op `tools`.
     pub messages: Vec<WireMessage>,
-    /// Opaque parts that stand beside no message of the model.
+    /// Opaque parts that are beside no message of the model.
     pub loose: Vec<OpaquePart>,
     /// The tools that it declares, in order.
     pub tools: Vec<DeclaredTool>,
-    /// What it says about which tool is called.
+    /// The choice of the tool that is called.
     pub choice: ToolChoice,
-    /// Whether it says so in a form that the API has, or says nothing.
+    /// True if it says so in a form that the API has, or says nothing.
     pub is_choice_proper: bool,
-    /// Whether several calls at once are allowed, if it says so.
+    /// True if several calls at once are allowed, if it says so.
     pub parallel: Option<bool>,
-    /// Whether it switches the model's thinking on.
+    /// True if it switches the model's thinking on.
     pub thinking: bool,
-    /// Whether the texts of the thinking are to be left out of the answer, and only their signatures to come.
+    /// True if the texts of the thinking are to be left out of the answer, and only their signatures to come.
     pub omits_thinking: bool,
-    /// Whether it limits the length of the answer.
+    /// True if it limits the length of the answer.
     pub has_max_tokens: bool,
     /// To how many tokens, if that is a whole number.
     pub max_tokens: Option<u64>,
@@ -53,15 +53,15 @@ pub struct ApiRequest {
     pub previous_response_id: Option<String>,
     /// The conversation that it belongs to (openai-responses).
     pub conversation: Option<String>,
-    /// Whether the response is to be kept, if it says so (openai-responses).
+    /// True if the response is to be kept, if it says so (openai-responses).
     pub store: Option<bool>,
-    /// What it asks for beside the answer (openai-responses).
+    /// The further outputs that it asks for (openai-responses).
     pub include: Vec<String>,
     /// Items that it names by their ids alone (openai-responses).
     pub references: Vec<ItemReference>,
     /// Members that the API requires and that are not there.
     pub lacks: Vec<&'static str>,
-    /// What it has that messages cannot show.
+    /// The notes on content that messages cannot show.
     pub notes: Vec<RequestNote>,
     /// The members that a response repeats (openai-responses).
     pub(crate) echo: Map<String, Value>,
@@ -72,16 +72,16 @@ pub struct ApiRequest {
 pub struct ItemReference {
     /// The item's id.
     pub id: String,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 
 /// Something in a request that its messages do not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestNote {
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
-    /// What it is.
+    /// The name.
     pub what: String,
 }
 
@@ -153,7 +153,7 @@ impl ApiRequest {
         }
     }
 
-    /// Whether the response is to carry encrypted reasoning (openai-responses).
+    /// Returns whether the response is to carry encrypted reasoning (openai-responses).
     pub fn wants_encrypted_reasoning(&self) -> bool {
         self.include.iter().any(|name| name == "reasoning.encrypted_content")
     }

@@ -1,4 +1,4 @@
-//! What bodies say.
+//! Reads bodies of requests.
 
 use super::*;
 use serde_json::json;

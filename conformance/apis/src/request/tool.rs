@@ -9,21 +9,21 @@ use threadspec::oracle::Api;
 pub struct DeclaredTool {
     /// The name; tools of the provider may have none.
     pub name: Option<String>,
-    /// What it says of itself.
+    /// The description.
     pub description: Option<String>,
     /// Its type: `function`, `custom`, or one of the provider's own, such as `web_search`.
     pub kind: String,
     /// The JSON Schema of the arguments, if there is one.
     pub schema: Option<Value>,
-    /// Whether arguments are to follow the schema, if it says so.
+    /// True if arguments are to follow the schema, if it says so.
     pub strict: Option<bool>,
     /// The whole declaration.
     pub raw: Value,
-    /// Where it stands in the body.
+    /// Where it is in the body.
     pub place: String,
 }
 
-/// Which tool a request wants to be called.
+/// The tool that a request wants to be called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolChoice {
     /// The model decides.
@@ -64,7 +64,7 @@ impl DeclaredTool {
         }
     }
 
-    /// Whether the agent runs it: a function with a name.
+    /// Returns whether the agent runs it: a function with a name.
     pub fn is_function(&self) -> bool {
         self.kind == "function" && self.name.is_some()
     }
@@ -87,7 +87,7 @@ impl ToolChoice {
         }
     }
 
-    /// Whether a choice has a form that the API knows, or is none.
+    /// Returns whether a choice has a form that the API knows, or is none.
     pub(super) fn is_proper(api: Api, choice: &Value) -> bool {
         let is_named = |holder: &Value| holder["name"].is_string();
         match (choice, choice["type"].as_str()) {

@@ -12,8 +12,8 @@ use threadspec_golden::{RuleCondition, RuleEntry, provider_rules};
 pub const PLACEHOLDERS: [&str; 10] =
     ["place", "path", "message", "block", "tool", "index", "surrogate", "line", "column", "char"];
 
-/// Whether a provider refuses a request for a breach: the rule is documented or was reported at least twice, it applies to this model
-/// and these headers, and no version or server of the API is known to accept it. Every other breach is worth a warning.
+/// Returns whether a provider refuses a request for a breach: the rule is documented or was reported at least twice, it applies to this
+/// model and these headers, and no version or server of the API is known to accept it. Every other breach is worth a warning.
 ///
 /// ```
 /// use threadspec::oracle::{Api, RequestHeaders, provider_breaches_in};
@@ -40,7 +40,7 @@ pub fn rule_refuses(rule: &RuleEntry, breach: &Breach, model: &str, headers: &Re
         && rule.words(breach.variant).is_some_and(|words| one_is_met(&words.applies, model, headers))
 }
 
-/// Whether a rule holds for this model and these headers, where the API's maker serves it.
+/// Returns whether a rule holds for this model and these headers, where the API's maker serves it.
 ///
 /// ```
 /// use threadspec::oracle::RequestHeaders;
@@ -81,7 +81,7 @@ pub fn rule_answer(breach: &Breach, api: impl Into<RequestForm>, text: &str) -> 
     words.param.iter().fold(error, |error, param| error.with_param(filling.fill(param)))
 }
 
-/// What comes with the broken or the valid request of a rule in `provider-rules.json`: `body` is that request, read.
+/// Returns the context of the broken or the valid request of a rule in `provider-rules.json`; `body` is that request, read.
 ///
 /// ```
 /// use threadspec::oracle::{Api, provider_breaches_with};
@@ -129,13 +129,13 @@ fn is_met(condition: &RuleCondition, model: &str, headers: &RequestHeaders<'_>) 
         && !without_betas.iter().any(|beta| headers.has_beta(beta))
 }
 
-/// Whether a model has this name, whatever a gateway puts before it: `us.anthropic.claude-…`, `openai/gpt-…`.
+/// Returns whether a model has this name, whatever a gateway puts before it: `us.anthropic.claude-…`, `openai/gpt-…`.
 fn begins_with(model: &str, name: &str) -> bool {
     let is_boundary = |at: usize| !model[..at].ends_with(|before: char| before.is_ascii_alphanumeric());
     model.match_indices(name).any(|(at, _)| is_boundary(at))
 }
 
-/// What the placeholders of an answer are replaced by.
+/// The values of the placeholders of an answer.
 struct Filling<'a> {
     breach: &'a Breach,
     api: RequestForm,
@@ -184,7 +184,7 @@ impl Filling<'_> {
         }
     }
 
-    /// What a parser says of the first lone surrogate of the body.
+    /// Describes, as a parser does, the first lone surrogate of the body.
     fn half(&self, name: &str) -> String {
         let start = lone_surrogates(self.text).next().unwrap_or_default();
         let bytes = self.text.as_bytes();

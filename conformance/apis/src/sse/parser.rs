@@ -23,9 +23,9 @@ pub struct SseEvent {
 pub struct SseParser {
     /// The line so far.
     line: Vec<u8>,
-    /// Whether the last byte was CR: LF after it belongs to the same end of a line.
+    /// True if the last byte was CR: LF after it belongs to the same end of a line.
     after_cr: bool,
-    /// Whether a line has been read.
+    /// True if a line has been read.
     has_begun: bool,
     name: Option<String>,
     data: Option<String>,
@@ -83,12 +83,12 @@ impl SseParser {
         events
     }
 
-    /// Whether nothing of an event has come that has not ended.
+    /// Returns whether nothing of an event has come that has not ended.
     pub fn is_between_events(&self) -> bool {
         self.line.is_empty() && self.data.is_none() && self.name.is_none()
     }
 
-    /// Whether an event was longer than the limit; nothing is read behind it.
+    /// Returns whether an event was longer than the limit; nothing is read behind it.
     pub fn is_too_long(&self) -> bool {
         self.is_too_long
     }

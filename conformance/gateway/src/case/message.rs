@@ -34,7 +34,7 @@ pub(super) fn read(reading: StrictReading<'_>) -> Result<ClientMessage, Error> {
                 ClientContent::Text(_) => false,
             };
             if message.content.as_ref().is_some_and(has_image) {
-                return members.error("no API takes an image that the model said");
+                return members.error("no API takes an image from the model");
             }
         }
         Speaker::Tool => {
@@ -74,8 +74,8 @@ fn call(reading: StrictReading<'_>) -> Result<ClientCall, Error> {
     Ok(ClientCall { id, name, arguments: marked(&unmark_surrogates(&arguments)).into_owned() })
 }
 
-/// What the model thought, in the words of one API: a `text` with its `signature`, or `redacted` data, or an item's `id` with what is
-/// `encrypted` in it and maybe a `text`.
+/// Reads a thought of the model, in the form of one API: a `text` with its `signature`, or `redacted` data, or an item's `id` with
+/// `encrypted` content and maybe a `text`.
 fn thought(reading: StrictReading<'_>) -> Result<Thinking, Error> {
     let mut members = reading.members()?;
     let text = members.read("text", StrictReading::string)?;

@@ -12,7 +12,7 @@ use threadspec_apis::ToolChoice;
 use threadspec_provider::client::{ClientMessage, ClientOptions, ClientTool};
 use threadspec_provider::{Error, ObjectReading, RunPlan, StrictReading, WireTurn, read_text};
 
-/// What a client sends through a gateway, and what the model answers to it.
+/// A case: the requests of a client through a gateway, and the model's answers.
 ///
 /// ```
 /// use threadspec_gateway::GatewayCase;
@@ -28,9 +28,9 @@ pub struct GatewayCase {
     pub rounds: Vec<GatewayRound>,
     /// The tools that each request declares.
     pub tools: Vec<ClientTool>,
-    /// What else each request asks for.
+    /// The further options of each request.
     pub options: ClientOptions,
-    /// Whether each request switches the model's thinking on.
+    /// True if each request switches the model's thinking on.
     pub thinking: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct GatewayCase {
 pub struct GatewayRound {
     /// The messages behind those of the request before and its answer.
     pub sends: Vec<ClientMessage>,
-    /// What the model answers.
+    /// The model's answer.
     pub turn: WireTurn,
 }
 
@@ -63,7 +63,7 @@ impl GatewayCase {
         })
     }
 
-    /// What is to happen behind the gateway: the turns are said one after the other. Nothing in a request is excused because somebody gave it.
+    /// Plans the provider's part: it plays the turns one after the other. Nothing in a request is excused because somebody gave it.
     pub fn plan(&self, api: Api, stream: bool) -> RunPlan {
         let turns = self.rounds.iter().map(|round| round.turn.clone()).collect();
         let tools = self.tools.iter().map(|tool| tool.name.clone()).collect();

@@ -42,7 +42,7 @@ fn marked(tool: &ClientTool, mark: Option<&str>) -> ClientTool {
 fn add(ask: &mut ClientAsk, round: &GatewayRound, before: Option<&(&WireTurn, ModelAnswer)>) {
     let mut sends = round.sends.clone();
     let Some((turn, answer)) = before else {
-        // What stands first has a place of its own in some APIs.
+        // What is first has a place of its own in some APIs.
         if let [ClientMessage { speaker: Speaker::System, content: Some(ClientContent::Text(text)), .. }, ..] =
             &sends[..]
         {
@@ -57,7 +57,7 @@ fn add(ask: &mut ClientAsk, round: &GatewayRound, before: Option<&(&WireTurn, Mo
     ask.messages.append(&mut sends);
 }
 
-/// Gives results the ids that the client read, which a gateway may have made anew, instead of those that the script says.
+/// Gives results the ids that the client read, which a gateway may have made again, instead of those that the script says.
 fn readdress(sends: &mut [ClientMessage], turn: &WireTurn, answer: &ModelAnswer) {
     let mut is_answered = vec![false; turn.calls.len()];
     for result in sends.iter_mut().filter(|message| message.speaker == Speaker::Tool) {

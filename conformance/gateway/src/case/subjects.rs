@@ -1,4 +1,4 @@
-//! What a case can show: a property that no gateway can break with it would hold of every one.
+//! Finds the properties that a case can show. A property that no gateway can break with it would hold of every one.
 
 use super::GatewayCase;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What is read strictly, and what a client makes of it.
+//! Tests strict reading, and the requests that a client makes of a case.
 
 use super::*;
 use crate::ExchangeRecorder;

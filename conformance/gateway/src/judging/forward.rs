@@ -40,7 +40,7 @@ pub(super) fn judge_silence(judging: &mut GateJudging<'_>, exchange: usize, sent
     let sayable =
         why.map_or_else(|| format!("{} can say it", run.record.api), |why| format!("it may be refused, since {why}"));
     let (clause, what) = match &own.response {
-        None => (CLAUSE, format!("nothing arrives, and the client hears nothing; {sayable}")),
+        None => (CLAUSE, format!("nothing arrives, and the client receives nothing; {sayable}")),
         Some(response) => {
             let words = words_of(response);
             let status = response.status;
@@ -59,7 +59,10 @@ pub(super) fn judge_silence(judging: &mut GateJudging<'_>, exchange: usize, sent
                         quoted(&words)
                     ),
                 ),
-                _ => (CLAUSE, format!("nothing arrives, and the client hears {status}: {}; {sayable}", quoted(&words))),
+                _ => (
+                    CLAUSE,
+                    format!("nothing arrives, and the client receives {status}: {}; {sayable}", quoted(&words)),
+                ),
             }
         }
     };
@@ -74,7 +77,7 @@ fn words_of(response: &ClientResponse) -> String {
     let text = String::from_utf8_lossy(&body);
     let read = value::read(&text).unwrap_or_else(|_| Value::from(&*text));
     let message = ApiError::read(response.status, &read).message;
-    // An error whose message is empty says nothing, whatever stands around it.
+    // An error whose message is empty says nothing, whatever is around it.
     if message.trim().is_empty() && read.get("error").is_none() { text.trim().to_owned() } else { message }
 }
 

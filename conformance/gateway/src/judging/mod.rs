@@ -48,8 +48,8 @@ pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
 struct GateJudging<'a> {
     run: GatewayRun<'a>,
     pairs: GatewayAttempts,
-    /// Whether every request arrived as it was sent, so that there is nothing to compare. Of ids that are mapped later on, the first request
-    /// tells what they were.
+    /// True if every request arrived as it was sent, so that there is nothing to compare. Of ids that are mapped later on, the first
+    /// request tells what they were.
     is_verbatim: bool,
     ids: KnownIds,
     names: KnownNames,
@@ -82,7 +82,7 @@ impl<'a> GateJudging<'a> {
         Self { run, pairs, is_verbatim, ids, names, findings: Vec::new() }
     }
 
-    /// What a client sent, read once where it arrived as it was.
+    /// Returns the client's request, read once where it arrived unchanged.
     fn sent(&self, exchange: usize) -> Option<SentByClient<'a>> {
         let first = self.pairs.of_exchanges[exchange].first();
         match first.and_then(|first| self.run.as_sent(exchange, *first)) {

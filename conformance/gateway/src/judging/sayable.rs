@@ -1,4 +1,4 @@
-//! What a gateway may refuse: what the client's API does not allow, or the provider's cannot say.
+//! Lists the requests that a gateway may refuse: those that the client's API does not allow, or the provider's cannot express.
 
 use crate::sent::SentByClient;
 use std::collections::HashSet;
@@ -66,7 +66,7 @@ pub(super) fn reason_to_refuse(sent: Option<&SentByClient<'_>>, text: &str, to: 
     reasons.into_iter().find(|(holds, _)| *holds).map(|(_, reason)| reason)
 }
 
-/// Whether an API takes an id as it is.
+/// Returns whether an API takes an id as it is.
 fn is_takable(api: Api, id: &str) -> bool {
     let is_plain = || id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     match api {

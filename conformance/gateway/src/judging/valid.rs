@@ -122,7 +122,7 @@ fn families_broken(sent: &SentByClient<'_>) -> HashSet<&'static str> {
     families
 }
 
-/// What the rule is about, whatever the API.
+/// Returns the family of a rule, whatever the API.
 fn family(rule: &str, api: Api) -> &'static str {
     let api = api.to_string();
     let entry = provider_rules().iter().find(|known| known.id == rule && known.api == api);
@@ -137,7 +137,7 @@ fn is_explained(judging: &GateJudging<'_>, at: At, family: &str) -> bool {
         .any(|(families, clauses)| families.contains(&family) && clauses.iter().any(|clause| found.contains(clause)))
 }
 
-/// Whether what breaks a rule of form is what the provider itself said before.
+/// Returns whether what breaks a rule of form is what the provider itself sent before.
 fn repeats(judging: &GateJudging<'_>, position: usize, breach: &JudgedBreach, body: &Value) -> bool {
     let Some(value) = shown::at(body, &breach.place) else { return false };
     let is_it = |text: &str| match value {

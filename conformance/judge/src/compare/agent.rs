@@ -21,7 +21,7 @@ use threadspec_golden::clause;
 /// The hardened answer to a call that a limit cuts off (TOOLS-CUT).
 const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 
-/// What stands in an output where a list should.
+/// Reports a value in an output where a list should be.
 fn no_list<T: Shape>(
     path: &str,
     clause: &'static str,
@@ -60,7 +60,7 @@ pub(super) fn tools(input: &Input, expected: &ToolsOutput, actual: &ToolsOutput,
     })
 }
 
-/// Whether a limit is written as a count.
+/// Returns whether a limit is written as a count.
 fn is_count(limit: &Part<Number>) -> bool {
     limit.proper().is_some_and(Number::is_u64)
 }
@@ -128,7 +128,7 @@ fn appended_clause(expected: &ChatMessage, actual: &ChatMessage, texts: &Texts) 
     }
 }
 
-/// Whether two AI messages have the same calls, but for the ids of some.
+/// Returns whether two AI messages have the same calls, but for the ids of some.
 fn repeats_are_renamed_otherwise(expected: &ChatMessage, actual: &ChatMessage) -> bool {
     let (expected, actual) = (expected.calls.list(), actual.calls.list());
     let calls = || expected.iter().zip(actual).map(|(expected, actual)| (expected.proper(), actual.proper()));
@@ -251,7 +251,7 @@ fn texts_beside_calls(input: &Input) -> Vec<&str> {
     turns.filter_map(|turn| turn.content.text()).filter(|text| !text.is_empty()).collect()
 }
 
-/// Compares the events in order. Texts beside calls may stand between the expected events, and a text that stood before its calls need not
+/// Compares the events in order. Texts beside calls may be between the expected events, and a text that was before its calls need not
 /// come again when a limit ends the iteration. Returns the first event that differs, if it is one, and how.
 fn events_of_run<'a>(
     expected: &'a [Part<ThreadEvent>],

@@ -105,13 +105,13 @@ fn documents(events: &[Event], expected: &str, actual: &str, texts: &Texts) -> O
     }
 }
 
-/// What the library's oracles say against a document in which nothing else was found.
+/// Returns the objection of the library's oracles to a document in which nothing else was found.
 fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Difference> {
     let document = texts.canonical_everywhere(document);
     let events: Vec<Event> = events.iter().map(|event| with_canonical_result(event, texts)).collect();
     let profile = texts.profile;
     let forbidden = document.contains(|c| !is_xml_char(c)) || document.contains("&#");
-    // A reference may stand for a forbidden character; how the permitted ones are spelled was compared before.
+    // A reference may represent a forbidden character; how the permitted ones are spelled was compared before.
     let is_free = profile == Profile::Literal && events.iter().any(has_forbidden);
     let verdicts = oracle::document_verdicts(&events, &document, profile);
     let verdicts = verdicts.into_iter().filter(|(oracle, _)| !(is_free && *oracle == "well-escaped"));
@@ -127,7 +127,7 @@ fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Differen
     Some(Difference::note(clause, violation.to_string()))
 }
 
-/// Whether a text or a name of an event has a character that XML forbids.
+/// Returns whether a text or a name of an event has a character that XML forbids.
 fn has_forbidden(event: &Event) -> bool {
     let texts = oracle::accepted_texts(event, Profile::Literal);
     texts.iter().map(String::as_str).chain(tool_name(event)).any(|text| text.contains(|c| !is_xml_char(c)))
@@ -142,7 +142,7 @@ fn with_canonical_result(event: &Event, texts: &Texts) -> Event {
     event
 }
 
-/// Whether the same elements stand there in another order, or some of them are missing.
+/// Returns whether the same elements are there in another order, or some of them are missing.
 pub(super) fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> bool {
     let without_ids = |elements: &[Spelled<'_>]| {
         let line = |element: &Spelled<'_>| {
@@ -161,7 +161,7 @@ pub(super) fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> 
     !same_place && expected == actual
 }
 
-/// Whether a list is another one with some elements left out.
+/// Returns whether a list is another one with some elements left out.
 pub(super) fn is_subsequence<T: PartialEq>(some: &[T], all: &[T]) -> bool {
     let mut all = all.iter();
     some.iter().all(|one| all.any(|element| element == one))
@@ -173,7 +173,7 @@ pub(super) struct Spelled<'a> {
     pub(super) body: &'a str,
 }
 
-/// The elements of a document of the right form, whatever stands in their values and texts.
+/// The elements of a document of the right form, whatever is in their values and texts.
 pub(super) fn elements(document: &str) -> Option<Vec<Spelled<'_>>> {
     let mut rest = document.strip_prefix("<thread>\n")?.strip_suffix("</thread>")?;
     let mut elements = Vec::new();
@@ -373,7 +373,7 @@ pub(super) fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'sta
     }
 }
 
-/// Whether a body is a text with more around it, or another form of a value.
+/// Returns whether a body is a text with more around it, or another form of a value.
 fn is_another_text(event: &Event, original: &str, read: &str, actual: &str, profile: Profile) -> bool {
     let is_value = match &event.kind {
         EventKind::ToolCall { .. } => true,

@@ -14,9 +14,9 @@ use threadspec_golden::clause;
 pub(super) const QUOTES: &str = "quotes";
 pub(super) const AMPERSAND: &str = "`&`";
 pub(super) const BRACKETS: &str = "`<` and `>`";
-/// What stands behind a document.
+/// Names the text behind a document.
 pub(super) const PREFIX: &str = "the response prefix";
-/// What stands in an order.
+/// Names the values that have an order.
 pub(super) const ATTRIBUTES: &str = "attributes";
 pub(super) const EVENTS: &str = "the events";
 /// How much of a text a title shows.
@@ -26,21 +26,21 @@ const SHOWN_WORDS: usize = 60;
 /// How much of the equal text before a difference it shows.
 const BEFORE: usize = 6;
 
-/// What is wrong at one place of a reply. Two faults with the same [`key`](Self::key) have one cause.
+/// A fault at one place of a reply. Two faults with the same [`key`](Self::key) have one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputFault {
     /// The clause that it breaks.
     pub clause: Cow<'static, str>,
     /// Where, in words that fit before a verb, without positions in lists.
     pub place: String,
-    /// What is wrong there.
+    /// The fault.
     pub kind: FaultKind,
-    /// What was expected there and what was sent, cut around the difference; of no importance to the cause.
+    /// The expected and the actual side, cut around the difference; of no importance to the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<[String; 2]>,
 }
 
-/// What is wrong at a place.
+/// The kind of a fault at a place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FaultKind {
@@ -62,9 +62,9 @@ pub enum FaultKind {
     Other,
     /// It is of another kind.
     Kind {
-        /// What was expected.
+        /// The expected value.
         expected: String,
-        /// What was sent.
+        /// The actual value.
         actual: String,
     },
     /// A valid input is refused.
@@ -73,7 +73,7 @@ pub enum FaultKind {
     Accepted,
 }
 
-/// What tells causes apart: the clause, if it does, the place, and what is wrong there.
+/// The parts that separate causes: the clause, if it does, the place, and the fault there.
 pub type FaultKey<'a> = (&'a str, &'a str, &'a FaultKind);
 
 impl OutputFault {
@@ -97,12 +97,12 @@ impl OutputFault {
         Self { shown, ..Self::new(clause, place, FaultKind::Refused) }
     }
 
-    /// What a departure from the reference's reply says; nothing if it is told in words alone.
+    /// Returns the fault of a departure from the reference's reply; nothing if only words describe it.
     pub(super) fn of(Difference { clause, mismatch, .. }: &Difference) -> Option<Self> {
         Some(Self::of_mismatch(*clause, mismatch.as_ref()?))
     }
 
-    /// What a difference from an expected value says.
+    /// Returns the fault of a difference from an expected value.
     pub fn of_mismatch(clause: impl Into<Cow<'static, str>>, Mismatch { path, sides }: &Mismatch) -> Self {
         match sides {
             Sides::Texts { expected, actual } if is_foreign(&[expected], actual) => {
@@ -127,7 +127,7 @@ impl OutputFault {
         }
     }
 
-    /// What a piece of a document says by itself, where the whole is too long to be kept: an attribute that is gone, a raw character.
+    /// Returns the fault of a piece of a document, where the whole is too long to be kept: an attribute that is gone, a raw character.
     fn of_texts(clause: impl Into<Cow<'static, str>>, path: &str, [expected, actual]: [&str; 2]) -> Self {
         let same = common_beginning(expected, actual);
         let (due, there) = (&expected[same..], &actual[same..]);
@@ -151,8 +151,8 @@ impl OutputFault {
         Self::between(clause, place(path), FaultKind::Other, [expected, actual])
     }
 
-    /// What tells causes apart. What is not escaped is one cause in texts and in attributes, and how a language writes values is one
-    /// wherever it does.
+    /// Returns the parts that separate causes. What is not escaped is one cause in texts and in attributes, and how a language writes
+    /// values is one wherever it does.
     pub fn key(&self) -> FaultKey<'_> {
         match self.kind {
             FaultKind::Unescaped | FaultKind::EscapedTwice | FaultKind::Respelled => ("", &self.place, &self.kind),
@@ -161,7 +161,7 @@ impl OutputFault {
         }
     }
 
-    /// What is wrong, in a few words.
+    /// Describes the fault in a few words.
     pub fn title(&self) -> String {
         let Self { place, kind, shown, .. } = self;
         let is = if [QUOTES, BRACKETS, ATTRIBUTES, EVENTS].contains(&&**place) { "are" } else { "is" };
@@ -188,7 +188,7 @@ impl OutputFault {
     }
 }
 
-/// Whether two rests of a document go on in the same way, as far as a few characters tell.
+/// Returns whether two rests of a document go on in the same way, as far as a few characters tell.
 fn begins_alike(one: &str, other: &str) -> bool {
     const FEW: usize = 8;
     cut(one, FEW).0 == cut(other, FEW).0
@@ -207,7 +207,7 @@ fn place(path: &str) -> String {
     }
 }
 
-/// The same of what is missing or should not be there, which is named by its type.
+/// Describes a missing or superfluous element, which is named by its type.
 fn element(path: &str, side: &Side) -> String {
     let what = if path.starts_with("/events/") { "event" } else { "message" };
     match &side.kind {
@@ -216,7 +216,7 @@ fn element(path: &str, side: &Side) -> String {
     }
 }
 
-/// What a side is, in words.
+/// Names a side.
 fn noun(Side { kind, shown }: &Side) -> String {
     match kind {
         SideKind::String => "a string".into(),
@@ -243,7 +243,7 @@ fn around(expected: &str, actual: &str) -> [String; 2] {
     })
 }
 
-/// Whether a text is one of these values in the notation of another language, as `{'a': None}` is for `{"a":null}`.
+/// Returns whether a text is one of these values in the notation of another language, as `{'a': None}` is for `{"a":null}`.
 pub(super) fn is_foreign(expected: &[&str], actual: &str) -> bool {
     let is_json = json::read(actual).is_ok();
     !is_json && !actual.is_empty() && expected.iter().any(|text| !text.is_empty() && reduced(text) == reduced(actual))

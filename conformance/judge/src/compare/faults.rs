@@ -15,7 +15,7 @@ use threadspec_golden::clause;
 /// Names of attributes are shown up to this length.
 const LONGEST_NAME: usize = 40;
 
-/// What is wrong with a reply, as far as the reference tells, each cause once. Empty where nothing is, or where only words say it.
+/// Lists the faults of a reply, as far as the reference shows them, each cause once. Empty where nothing is, or where only words say it.
 pub fn faults(request: &Request, actual: &Reply) -> Vec<OutputFault> {
     let (expected, difference) = compare(request, actual);
     let Some(difference) = difference else { return Vec::new() };
@@ -231,7 +231,7 @@ fn of_escaped(
     };
     let candidates: Vec<&str> = [&*original].into_iter().chain(values.iter().map(String::as_str)).collect();
     if clause == clause::ESC_FORBIDDEN && texts.profile == Profile::Literal {
-        // Which character stands for it is left open.
+        // Which character represents it is left open.
         found.push(OutputFault::new(clause, "a character that XML forbids", FaultKind::Unexpected));
     } else if clause == clause::ESC_2 {
         found.push(OutputFault::new(clause, "text that looks escaped", FaultKind::Unescaped));
@@ -243,7 +243,7 @@ fn of_escaped(
     found
 }
 
-/// Which of the five characters stand in a text as they are, where none should.
+/// Lists those of the five characters that are unescaped in a text, where none should be.
 fn unescaped_in(escaped: &str) -> Vec<&'static str> {
     let is_reference = |behind: &str| {
         behind.split_once(';').is_some_and(|(name, _)| {
@@ -290,7 +290,7 @@ fn unescaped(escaped: &str) -> String {
     text + rest
 }
 
-/// What the body of an event is.
+/// Names the body of an event.
 fn place_of_body(event: &Event) -> &'static str {
     match &event.kind {
         EventKind::ToolCall { .. } => "the JSON text of the arguments",

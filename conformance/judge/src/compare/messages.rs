@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use threadspec::{Event, EventKind, Profile};
 use threadspec_golden::clause;
 
-/// The text that stands for the result of a call without one.
+/// The text that represents the result of a call without one.
 const MISSING: &str = "[No result recorded]";
 
-/// What the messages are built from.
+/// The source of the messages.
 pub(super) struct Context<'a> {
     pub(super) events: &'a [Event],
     pub(super) xml: bool,
@@ -168,7 +168,7 @@ fn added_clause(events: &[Event], added: &ChatMessage) -> &'static str {
     if events.iter().any(summarizes) { clause::MSG_SUMMARY } else { clause::MSG_SKIP }
 }
 
-/// Whether these are the same messages in another order.
+/// Returns whether these are the same messages in another order.
 pub(super) fn is_reordered(expected: &[Part<ChatMessage>], actual: &[Part<ChatMessage>]) -> bool {
     let sorted = |messages: &[Part<ChatMessage>]| {
         let mut lines: Vec<String> = messages.iter().map(|message| message.to_json().to_string()).collect();

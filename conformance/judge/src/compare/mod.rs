@@ -1,4 +1,4 @@
-//! Whether a reply is the reference's or one that the profile accepts in its place, and otherwise which clause it breaks.
+//! Compares a reply with the reference's, or with one that the profile accepts in its place, and finds the broken clause.
 //!
 //! Besides what [`crate::tolerance`] lists, the following is accepted, as cases accept it by their expectations:
 //!
@@ -37,7 +37,7 @@ use texts::Texts;
 use threadspec::Event;
 use threadspec_golden::clause;
 
-/// What these clauses say of the words of errors is for cases of their own: how a framework words them tells nothing about an input.
+/// The clauses whose error texts only their own cases demand: the wording of a framework tells nothing about an input.
 const WORDS_OF_ERRORS: [&str; 2] = [clause::LOOP_ERROR, clause::LOOP_TOOL_ERROR];
 
 /// How a reply departs from what is accepted.
@@ -45,7 +45,7 @@ const WORDS_OF_ERRORS: [&str; 2] = [clause::LOOP_ERROR, clause::LOOP_TOOL_ERROR]
 pub struct Difference {
     /// The clause that decides it.
     pub clause: &'static str,
-    /// What is wrong, in words; empty where the mismatch says it.
+    /// A description of the fault, in words; empty where the mismatch shows it.
     pub note: String,
     /// Where the reply departs from the reference's.
     pub mismatch: Option<Mismatch>,
@@ -56,7 +56,7 @@ impl Difference {
         Self { clause, note: String::new(), mismatch: Some(mismatch) }
     }
 
-    /// A difference that is told in words.
+    /// Makes a difference that words describe.
     pub fn note(clause: &'static str, note: impl Into<String>) -> Self {
         Self { clause, note: note.into(), mismatch: None }
     }
@@ -174,7 +174,7 @@ fn settled(request: &Request, actual: &Value, held: bool) -> Output {
     tolerance::settled(&asked, Cow::Borrowed(actual))
 }
 
-/// What the reference gives, if it accepts the request.
+/// Returns the reference's output, if it accepts the request.
 fn reference_output(request: &Request) -> Option<Output> {
     match Reference.answer(request) {
         Reply::Ok(output) => Some(Output::read(request.op, output)),

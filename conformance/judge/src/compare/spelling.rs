@@ -1,4 +1,4 @@
-//! Which clause a wrong text breaks, by what is wrong with its characters.
+//! Finds the clause that a wrong text breaks, by its characters.
 
 use super::texts::{Texts, is_well_formed};
 use crate::json::{self, compact, tokens};
@@ -38,7 +38,7 @@ impl EscapedAs {
 pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, texts: &Texts) -> Option<&'static str> {
     let literal = texts.profile == Profile::Literal;
     let forbids = |c: char| !is_xml_char(c);
-    // In literal, forbidden characters may become anything, so they are left out, with what stands for them.
+    // In literal, forbidden characters may become anything, so they are left out, with what represents them.
     let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
     let is_wrong = || actual.contains(forbids) || !is_well_formed(actual) && is_well_formed(&left(actual));
     if literal && original.contains(forbids) && is_wrong() {
@@ -65,7 +65,7 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
     let behind = &original[at + character.len_utf8()..];
     let once = escaped(&original[at..at + character.len_utf8()]);
     if once.starts_with('&') && rest.starts_with(&*escape_text(&once, texts.profile)) {
-        // What stands here was escaped, and then once more.
+        // What is here was escaped, and then once more.
         return Some(escaping);
     }
     Some(match character {
@@ -81,7 +81,7 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
     })
 }
 
-/// Whether a text looks escaped at this place, as `&lt;` does at each of its characters.
+/// Returns whether a text looks escaped at this place, as `&lt;` does at each of its characters.
 fn is_in_reference(text: &str, at: usize) -> bool {
     let start = if text[at..].starts_with('&') { Some(at) } else { text[..at].rfind('&') };
     let reference = start.and_then(|start| Some((start, text[start + 1..].split_once(';')?.0)));
@@ -143,14 +143,14 @@ pub(super) fn shortened_or(original: &str, read: &str, clause: &'static str) -> 
     if shortened { clause::DOC_2 } else { clause }
 }
 
-/// Whether a text was trimmed or laid out anew, in more than its line ends.
+/// Returns whether a text was trimmed or laid out again, in more than its line ends.
 pub(super) fn differs_in_white_space(original: &str, read: &str) -> bool {
     let is_cut = original.len() > read.len() && original.starts_with(read);
     let ink = |text: &str| text.replace([' ', '\t', '\n', '\r'], "");
     (is_cut || normalize_line_ends(original) != normalize_line_ends(read)) && ink(original) == ink(read)
 }
 
-/// What a parser reads between tags; `None` if it refuses.
+/// Returns the text that a parser reads between tags; `None` if it refuses.
 pub(super) fn read_back(escaped: &str) -> Option<String> {
     let document = read_thread(&format!("<thread><event>{escaped}</event></thread>")).ok()?;
     match document.elements.into_iter().collect::<Vec<_>>().as_mut_slice() {

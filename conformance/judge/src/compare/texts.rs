@@ -54,7 +54,7 @@ impl Texts {
         if text.starts_with(['{', '[']) { self.canonical_everywhere(text) } else { self.canonical_digits(text.into()) }
     }
 
-    /// The same for a text that holds JSON texts somewhere.
+    /// Makes a text canonical that holds JSON texts somewhere.
     pub(super) fn canonical_everywhere<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let escapes = self.halves && text.contains("\\u");
         self.canonical_digits(if escapes {
@@ -64,7 +64,7 @@ impl Texts {
         })
     }
 
-    /// Whether a number is how ECMAScript writes a large integer of the input.
+    /// Returns whether a number is how ECMAScript writes a large integer of the input.
     pub(super) fn is_large(&self, number: &str) -> bool {
         let digits = number.strip_prefix('-').unwrap_or(number);
         self.large.values().any(|written| written == digits)
@@ -92,14 +92,14 @@ impl Texts {
             || self.halves && self.profile == Profile::Literal && oracle::in_order(expected.split(FORBIDDEN), &actual)
     }
 
-    /// Whether a text first differs where a lone surrogate stood.
+    /// Returns whether a text first differs where a lone surrogate was.
     pub(super) fn is_half_lost(&self, expected: &str, actual: &str) -> bool {
         let differing = expected.chars().zip(actual.chars().map(Some).chain(std::iter::repeat(None)));
         let first = differing.into_iter().find(|&(expected, actual)| Some(expected) != actual);
         self.halves && first.is_some_and(|(expected, _)| expected == '\u{fffd}')
     }
 
-    /// Whether an escaped text is one of those that the profile accepts for the original. `expected` is the reference's.
+    /// Returns whether an escaped text is one of those that the profile accepts for the original. `expected` is the reference's.
     pub(in crate::compare) fn same_escaped(&self, original: &str, expected: &str, actual: &str) -> bool {
         if self.canonical(expected) == self.canonical(actual) {
             return true;
@@ -164,13 +164,13 @@ impl Texts {
     }
 }
 
-/// Whether an escaped text can stand in a document.
+/// Returns whether an escaped text can be in a document.
 pub(super) fn is_well_formed(escaped: &str) -> bool {
     oracle::well_formed(&format!("<text>{escaped}</text>")).is_ok()
 }
 
-/// Whether strings of an input differ only in lone surrogates. What they name may then be one thing or several, in both
-/// profiles; in literal a lone surrogate may also vanish.
+/// Returns whether strings of an input differ only in lone surrogates. What they name may then be one thing or several, in both profiles;
+/// in literal a lone surrogate may also vanish.
 pub(super) fn halves_collide(input: &str, profile: Profile) -> bool {
     let stand_in = if profile == Profile::Literal { "" } else { "\\ufffd" };
     // A text of lone surrogates only may become the empty one.

@@ -27,7 +27,7 @@ impl Accepted {
         }
     }
 
-    /// Whether an output, as JSON text, is one of them.
+    /// Returns whether an output, as JSON text, is one of them.
     pub fn has(&self, output: &[u8]) -> bool {
         match self {
             Self::Texts(texts) => texts.iter().any(|text| text.as_bytes() == output),
@@ -46,7 +46,7 @@ impl Default for Accepted {
 }
 
 impl Pattern {
-    /// Whether JSON text matches, found without building a value. `false` does not mean that the value differs: this gives up on
+    /// Returns whether JSON text matches, found without building a value. `false` does not mean that the value differs: this gives up on
     /// lists that include others, on repeated members and on lone surrogates.
     pub fn matches_json(&self, json: &[u8]) -> bool {
         let mut text = serde_json::Deserializer::from_slice(json);

@@ -61,7 +61,7 @@ pub(super) fn next(expected: &[Pattern], actual: &[Value]) -> Next {
     }
 }
 
-/// Whether the actual element can be the expected one, changed: an object of another type cannot.
+/// Returns whether the actual element can be the expected one, changed: an object of another type cannot.
 fn resemble(expected: &Pattern, actual: &Value) -> bool {
     let (Pattern::Object(members), Value::Object(_)) = (expected, actual) else { return true };
     let kind = members.iter().find(|(name, _)| **name == *"type").map(|(_, kind)| kind);

@@ -30,14 +30,14 @@ fn unknown_level(name: &str) -> Error {
     Error::new(format_args!("there is no level `{name}`"))
 }
 
-/// What a reply must be.
+/// The demand on a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expect {
     /// An output that matches one of these; the first is the reference's.
     Output(Arc<[Pattern]>),
     /// A refusal.
     Reject {
-        /// Of this kind.
+        /// The kind of refusal.
         kind: RejectKind,
         /// With a message that matches.
         message: Option<Pattern>,
@@ -53,9 +53,9 @@ pub enum Expect {
 pub struct Case {
     /// `<folder>/<topic>/<name>`; the folder is the op, or `agent`, `wire` or `gateway`.
     pub id: String,
-    /// What the testee is asked to do.
+    /// The operation of the request.
     pub op: Op,
-    /// What goes wrong in implementations that fail the case.
+    /// The effect in implementations that fail the case.
     pub why: String,
     /// The ids of the clauses that it tests.
     pub clauses: Vec<String>,
@@ -67,7 +67,7 @@ pub struct Case {
     pub severity: Option<Severity>,
     /// Reports and documents that show the severity: `owner/repo#1`, or an address.
     pub evidence: Vec<String>,
-    /// Whether it takes too long for every day: `verify` runs it with `--thorough` only.
+    /// True if it takes too long for every day: `verify` runs it with `--thorough` only.
     pub thorough: bool,
     /// Over the wire: the APIs that have what it is about; empty for all.
     pub apis: Vec<Api>,
@@ -75,13 +75,13 @@ pub struct Case {
     pub streams: Option<bool>,
     /// Over the wire: whether the model's thinking is to be switched on.
     pub reasoning: bool,
-    /// Of op `session`: the features that a framework must have for it, beside `message`, which every session needs.
+    /// For op `session`: the features that a framework must have for it, beside `message`, which every session needs.
     pub needs: Features,
-    /// The case as it stands in its file, or as it would.
+    /// The case as it is in its file, or as it would.
     source: OnceLock<Arc<str>>,
-    /// Where it comes from if it stands in no file.
+    /// Where it comes from if it is in no file.
     origin: Option<Origin>,
-    /// Whether it is a template, hence large.
+    /// True if it is a template, hence large.
     pub is_template: bool,
     /// These are made when they are asked for: most runs need few of them. Those of a template are large: see [`Case::for_a_while`].
     sent: OnceLock<Result<Sent, Error>>,
@@ -102,7 +102,7 @@ impl Case {
     pub fn prepare(&self) -> usize {
         let accepted = self.accepted().size();
         let sent: usize = self.inputs().map(str::len).sum();
-        // Texts are compared as they stand, and need no pattern.
+        // Texts are compared as they are, and need no pattern.
         let expected = (accepted == 0).then(|| self.expect());
         let patterns = match expected {
             Some(Expect::Output(patterns)) => patterns.iter().map(Pattern::size).sum(),
@@ -121,17 +121,17 @@ impl Case {
         Request { reasoning: self.reasoning, ..Request::new(id, self.op, profile, self.input()) }
     }
 
-    /// Whether it is about an agent's requests, and only a provider can judge it, at the other end of the wire.
+    /// Returns whether it is about an agent's requests, and only a provider can judge it, at the other end of the wire.
     pub fn needs_wire(&self) -> bool {
         self.is_in_folder(WIRE)
     }
 
-    /// Whether it is put to a gateway between a client and a provider.
+    /// Returns whether it is sent through a gateway between a client and a provider.
     pub fn needs_gateway(&self) -> bool {
         self.is_in_folder(GATEWAY)
     }
 
-    /// Whether it cannot be put to a testee whose model is scripted in its adapter.
+    /// Returns whether it cannot run against a testee whose model is scripted in its adapter.
     pub fn needs_provider(&self) -> bool {
         self.needs_wire() || self.needs_gateway()
     }
@@ -140,12 +140,12 @@ impl Case {
         self.id.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Whether it is about something that an API has, streaming or not. Every case that needs no wire is.
+    /// Returns whether it is about something that an API has, streaming or not. Every case that needs no wire is.
     pub fn is_for(&self, api: Api, stream: bool) -> bool {
         (self.apis.is_empty() || self.apis.contains(&api)) && self.streams.is_none_or(|streams| streams == stream)
     }
 
-    /// Whether the case belongs to a profile.
+    /// Returns whether the case belongs to a profile.
     pub fn is_in(&self, profile: impl Into<JudgeProfile>) -> bool {
         self.profiles.contains(&profile.into())
     }
@@ -166,7 +166,7 @@ impl Case {
         written.unwrap_or_else(|| self.input().to_owned())
     }
 
-    /// What must come back.
+    /// Returns the expectation.
     pub fn expect(&self) -> &Expect {
         sound(self.expectation())
     }
@@ -231,12 +231,12 @@ impl Case {
         self.expect.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    /// The case as it stands in its file; for a row of a covering array, as it would stand there.
+    /// The case as it is in its file; for a row of a covering array, as it would be there.
     pub fn source(&self) -> &str {
         self.source.get_or_init(|| self.origin.as_ref().map(|origin| origin.source(self)).unwrap_or_default().into())
     }
 
-    /// Whether it is a row of a covering array.
+    /// Returns whether it is a row of a covering array.
     pub fn is_row(&self) -> bool {
         self.origin.is_some()
     }
@@ -389,7 +389,7 @@ impl Case {
         Ok((case, problems))
     }
 
-    /// What is wrong with the inputs and the expectation; of a template only the outline is checked.
+    /// Checks the inputs and the expectation; of a template only the outline.
     ///
     /// # Errors
     ///
@@ -425,7 +425,7 @@ pub fn fingerprint(text: &str) -> String {
     })
 }
 
-/// Whether a name is of lower-case words and digits with hyphens between them.
+/// Returns whether a name is of lower-case words and digits with hyphens between them.
 pub fn is_kebab_case(name: &str) -> bool {
     !name.is_empty()
         && name

@@ -12,7 +12,7 @@ pub struct Clause {
     pub level: super::Level,
     /// Where it comes from.
     pub source: String,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 

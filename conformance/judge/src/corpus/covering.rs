@@ -31,7 +31,7 @@ struct Data {
 }
 
 impl Origin {
-    /// The case as it would stand in a file.
+    /// The case as it would be in a file.
     pub(super) fn source(&self, case: &Case) -> String {
         let array = &self.data.covering.arrays[self.array];
         let row = self.data.covering.row(array, self.number);

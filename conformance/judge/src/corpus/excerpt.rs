@@ -7,7 +7,7 @@ pub const CONTEXT: usize = 30;
 /// Texts of up to this many bytes are kept whole.
 const LONGEST: usize = 4 << 10;
 
-/// Two short texts as they are; of long ones what stands between the first and the last difference, with some context and a note on
+/// Two short texts as they are; of long ones what is between the first and the last difference, with some context and a note on
 /// how many characters were left out.
 pub(super) fn excerpts(expected: &str, actual: &str) -> [String; 2] {
     if expected.len().max(actual.len()) <= LONGEST {

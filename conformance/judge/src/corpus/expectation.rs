@@ -25,7 +25,7 @@ pub enum Pattern {
     Array(Box<[Pattern]>),
     /// An object with the same members in any order.
     Object(Box<[(Box<str>, Pattern)]>),
-    /// `{"includes": […]}`: these in this order, others may stand between.
+    /// `{"includes": […]}`: these in this order, others may be between.
     Includes(Box<[Pattern]>),
 }
 
@@ -53,7 +53,7 @@ impl Pattern {
         }
     }
 
-    /// Whether there is a matcher in the JSON of a case.
+    /// Returns whether there is a matcher in the JSON of a case.
     pub(super) fn is_in(value: &Value) -> bool {
         match value {
             Value::Array(elements) => elements.iter().any(Self::is_in),
@@ -128,7 +128,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a value matches.
+    /// Returns whether a value matches.
     pub fn matches(&self, actual: &Value) -> bool {
         match (self, actual) {
             (Self::Any, _) => true,
@@ -246,7 +246,7 @@ fn first_missing(parts: &[Pattern], actual: &Value) -> Option<(usize, usize)> {
     }
 }
 
-/// What a list or a string has behind these parts.
+/// Returns the rest of a list or a string behind these parts.
 fn rest(parts: &[Pattern], from: usize, actual: &Value) -> Value {
     match actual {
         Value::Array(elements) => elements[from..].into(),

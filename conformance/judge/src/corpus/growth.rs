@@ -1,4 +1,4 @@
-//! What grows: the table of quantities and places, each with the cases that are large enough to show what breaks with size.
+//! Reads the table of growing quantities and places, each with the cases that are large enough to show what breaks with size.
 
 use super::{Case, Corpus, File, Problem};
 use crate::error::Error;
@@ -12,7 +12,7 @@ use strum::Display;
 /// The file that holds the table.
 const GROWTH: &str = "growth.json";
 
-/// What an input can have little or much of.
+/// A quantity of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Display)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -33,7 +33,7 @@ pub enum Quantity {
     Messages,
     /// Responses with calls that follow each other directly.
     Rounds,
-    /// The same, with results that are long.
+    /// Rounds with long results.
     LongRounds,
     /// Rounds that a limit allows.
     RoundLimit,
@@ -49,7 +49,7 @@ pub enum Quantity {
     Iterations,
     /// Iterations that have begun when the last request is made, from the first that calls a tool on: how old a result gets.
     Age,
-    /// The same, with results that are long.
+    /// The age of long results.
     LongAge,
     /// Iterations of a loop that call tools.
     ToolIterations,
@@ -83,7 +83,7 @@ pub enum Quantity {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
-    /// What grows.
+    /// The quantity that grows.
     pub quantity: Quantity,
     /// The operation, with its context mode where it has one.
     pub place: String,
@@ -240,7 +240,7 @@ fn size(quantity: Quantity, case: &Case, input: &Input) -> usize {
     }
 }
 
-/// For each result, how many events after its call it stands, and how many calls are open there.
+/// For each result, how many events after its call it is, and how many calls are open there.
 fn open_calls(events: &[Part<ThreadEvent>]) -> impl Iterator<Item = (usize, usize)> {
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
     events.iter().enumerate().filter_map(move |(position, event)| match &event.proper()?.body {
@@ -265,7 +265,7 @@ fn results(input: &Input) -> impl Iterator<Item = &[Value]> {
     input.tools.proper().into_iter().flat_map(Map::values).map(list)
 }
 
-/// Whether every result of a script is a text of more than five thousand characters.
+/// Returns whether every result of a script is a text of more than five thousand characters.
 fn has_long_results(input: &Input) -> bool {
     results(input).flatten().all(|result| result.as_str().is_some_and(|text| text.chars().count() > 5_000))
 }
@@ -293,7 +293,7 @@ fn largest(value: &Value, array: &dyn Fn(&[Value]) -> usize, map: &dyn Fn(&Map<S
     }
 }
 
-/// Whether the only text of a list has this position.
+/// Returns whether the only text of a list has this position.
 fn is_odd(list: &[Value], at: usize) -> bool {
     list.iter().enumerate().all(|(position, element)| element.is_string() == (position == at)) && at < list.len()
 }

@@ -1,4 +1,4 @@
-//! The catalogue of what usual libraries do with input that they were not made for, each with the cases and planted bugs that show it.
+//! Reads the catalogue of library functions that mishandle unusual input, with the cases and mutants that show it.
 
 use super::File;
 use crate::error::Error;
@@ -27,11 +27,11 @@ pub struct Catalogue {
 pub struct Hazard {
     /// In kebab-case.
     pub id: String,
-    /// What the program wanted to do.
+    /// The step of the program.
     pub step: LibraryStep,
     /// By language, the functions and libraries.
     pub functions: BTreeMap<String, String>,
-    /// What they do, in a sentence.
+    /// The effect of the functions, in a sentence.
     pub does: String,
     /// Documentation, as addresses, and issues, as `owner/repo#1`.
     pub evidence: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Hazard {
 }
 
 impl Hazard {
-    /// What shows it, with the place.
+    /// Lists the evidence of each place.
     pub fn shows(&self) -> impl Iterator<Item = (Place, &Shown)> {
         self.shows.iter().flat_map(|(place, shown)| shown.iter().map(|shown| (*place, shown)))
     }
@@ -54,7 +54,7 @@ pub enum Shown {
     By {
         /// Ids of cases.
         cases: Vec<String>,
-        /// Names of planted bugs.
+        /// The names of mutants.
         bugs: Vec<String>,
     },
     /// It changes nothing that anybody could see.

@@ -3,7 +3,7 @@
 use crate::json::Node;
 
 const WIDTH: usize = 120;
-/// What is nested deeper stays on one line, however long: indentation would be most of the file.
+/// The deepest level with lines of its own. Indentation would be most of the file otherwise.
 const DEEPEST: usize = 16;
 
 /// Lays out a file: two spaces of indentation, and what fits into 120 columns on one line, except that the file, its

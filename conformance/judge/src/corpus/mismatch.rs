@@ -19,7 +19,7 @@ const LONGEST_MISMATCHES: usize = 32 << 10;
 pub struct Mismatch {
     /// Where, as a JSON Pointer; empty for the whole value.
     pub path: String,
-    /// What the two sides are.
+    /// The kinds of the two sides.
     pub sides: Sides,
 }
 
@@ -35,9 +35,9 @@ pub enum Sides {
     },
     /// Anything else.
     Values {
-        /// What was expected.
+        /// The expected side.
         expected: Side,
-        /// What was there.
+        /// The actual side.
         actual: Side,
     },
 }
@@ -45,13 +45,13 @@ pub enum Sides {
 /// One side of a mismatch that is not between two strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// What it is.
+    /// The kind.
     pub kind: SideKind,
     /// How it is shown.
     pub shown: String,
 }
 
-/// What one side of a mismatch is.
+/// The kind of one side of a mismatch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SideKind {
@@ -69,7 +69,7 @@ pub enum SideKind {
     Typed(String),
     /// Anything that includes some parts.
     Including,
-    /// What speaks for itself: null, a boolean, words.
+    /// A side that needs no explanation: null, a boolean, words.
     Other,
 }
 
@@ -79,7 +79,7 @@ impl Side {
         Self { kind: SideKind::of(value), shown: value.to_string() }
     }
 
-    /// What is told in words.
+    /// Makes a side of words.
     pub fn words(shown: impl Into<String>) -> Self {
         Self { kind: SideKind::Other, shown: shown.into() }
     }
@@ -108,14 +108,14 @@ impl Side {
         [Self { kind: part.kind.clone(), shown }, Self { shown: Self::actual(&rest).shown, ..Self::nothing() }]
     }
 
-    /// What was expected, shortened.
+    /// Makes the expected side, shortened.
     pub(super) fn expected(kind: SideKind, described: &str) -> Self {
         Self { kind, shown: beginning(described, LONGEST_VALUE) }
     }
 }
 
 impl SideKind {
-    /// What a value is.
+    /// Returns the side of a value.
     pub fn of(value: &Value) -> Self {
         match value {
             Value::String(_) => Self::String,
@@ -149,7 +149,7 @@ impl Mismatches {
         self.kept.len() + self.more
     }
 
-    /// Whether the value is the expected one.
+    /// Returns whether the value is the expected one.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }

@@ -42,7 +42,7 @@ use std::sync::LazyLock;
 pub struct File {
     /// Relative to the corpus folder, with `/` between its parts.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub text: String,
 }
 
@@ -53,7 +53,7 @@ pub struct Problem {
     pub file: String,
     /// The case that it is in, by name or position.
     pub case: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Problem {
 pub const AGENT: &str = "agent";
 /// The folder of those cases of profile `universal` that only a provider can judge.
 pub const WIRE: &str = "wire";
-/// The folder of those that are put to a gateway between a client and a provider.
+/// The folder of those that are sent through a gateway between a client and a provider.
 pub const GATEWAY: &str = "gateway";
 /// The folder of the cases of op `session`, all of which are of profile `universal`.
 pub const SESSION: &str = "session";
@@ -98,7 +98,7 @@ pub struct Corpus {
     pub cases: Vec<Case>,
     /// The clause registry.
     pub clauses: Vec<Clause>,
-    /// Whether the registry came with the cases, so that they must cover it.
+    /// True if the registry came with the cases, so that they must cover it.
     pub has_own_clauses: bool,
 }
 
@@ -202,7 +202,7 @@ impl Corpus {
     }
 }
 
-/// Whether a file has the place of a case file and, if it is JSON at all, the members of one.
+/// Returns whether a file has the place of a case file and, if it is JSON at all, the members of one.
 pub fn is_case_file(file: &File) -> bool {
     let Some((folder, topic)) = file.path.strip_suffix(".json").and_then(|path| path.split_once('/')) else {
         return false;
@@ -214,7 +214,7 @@ pub fn is_case_file(file: &File) -> bool {
     is_kebab_case(topic) && ([AGENT, WIRE, GATEWAY].contains(&folder) || folder.parse::<Op>().is_ok()) && members()
 }
 
-/// What is wrong with the inputs and the expectation of a case; as an error, why there is no usable case at all.
+/// A check of the inputs and the expectation of a case. Its error is the reason why there is no usable case at all.
 type ContentCheck = fn(&Case) -> Result<Vec<String>, Error>;
 
 /// The cases of a case file, and everything that is wrong with each of them or with the file.
@@ -249,7 +249,7 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
         Err(error) => return (cases, vec![wrong(error.to_string())]),
     };
     if contents.op != op.to_string() {
-        problems.push(wrong(format!("its `op` is `{}`, but it stands in `{folder}/`", contents.op)));
+        problems.push(wrong(format!("its `op` is `{}`, but it is in `{folder}/`", contents.op)));
     }
     if contents.about.trim().is_empty() {
         problems.push(wrong("`about` is empty".into()));
@@ -419,6 +419,6 @@ mod tests {
             "one line, nothing to run"
         );
         let text = format!(r#"{{"op":"loop","about":"x","cases":[{GOOD}]}}"#);
-        assert!(problems_of("escape/a.json", &text)[0].contains("stands in"));
+        assert!(problems_of("escape/a.json", &text)[0].contains("but it is in"));
     }
 }

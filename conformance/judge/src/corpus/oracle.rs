@@ -19,7 +19,7 @@ pub enum Oracle {
     )]
     RoundTrip,
     /// ESC-FORBIDDEN.
-    #[strum(message = "every permitted character of each text is there, in order; others may stand between")]
+    #[strum(message = "every permitted character of each text is there, in order; others may be between")]
     PermittedKept,
     /// EQ-1, EQ-2.
     #[strum(message = "the facts of the events can be recovered from the messages (EQ-1, EQ-2)")]

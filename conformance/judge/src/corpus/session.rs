@@ -1,4 +1,4 @@
-//! Whether the script of a session makes sense: each run decides and is cut where it can be, and has turns enough.
+//! Checks the script of a session: each run decides and is cut where it can be, and has turns enough.
 
 use crate::error::Error;
 use crate::protocol::{Feature, Features};
@@ -26,7 +26,7 @@ pub fn session_features(input: &str) -> Result<Features, Error> {
     Ok(features(&SessionScript::read(input)?))
 }
 
-/// What is wrong with the script of a session, in a sentence each.
+/// Lists the problems of the script of a session, in a sentence each.
 ///
 /// ```
 /// use threadspec_judge::corpus::session_problems;
@@ -81,7 +81,7 @@ fn problems(script: &SessionScript) -> Vec<String> {
     for tool in script.tools() {
         let wrong = tool.results().into_iter().filter(|result| is_image(result) && !is_sound_image(result));
         if tool.tells_args {
-            problems.push(format!("tool `{}` has `args`, which stand in the calls", tool.name));
+            problems.push(format!("tool `{}` has `args`, which belong in the calls", tool.name));
         }
         problems.extend(wrong.map(|image| format!("tool `{}` gives {image}, which is no image", tool.name)));
     }
@@ -168,7 +168,7 @@ fn is_image(result: &Value) -> bool {
     result.as_object().is_some_and(|members| members.contains_key("image"))
 }
 
-/// Whether it is an image in Base64, and no more than a text beside it.
+/// Returns whether it is an image in Base64, and no more than a text beside it.
 fn is_sound_image(result: &Value) -> bool {
     let is_base64 = |text: &str| {
         let digits = text.trim_end_matches('=');
@@ -256,7 +256,7 @@ mod tests {
             ("/runs/0/cut/how", json!("stop"), "runs[0].cut.how: expected cancel, throw or kill"),
             ("/runs/2/cut", json!({"during": "a", "how": "throw"}), "run 3 is cut, and no run comes behind it"),
             ("/tools/look/approval", json!("yes"), "tools.look.approval: expected a boolean, found a string"),
-            ("/tools/look/args", json!({"a": {}}), "tool `look` has `args`, which stand in the calls"),
+            ("/tools/look/args", json!({"a": {}}), "tool `look` has `args`, which belong in the calls"),
             ("/tools/look/byArgs", json!([]), "tools.look.byArgs: unknown"),
             ("/tools/see", json!([1, 2]), "tools.see: no result may depend on the order of calls"),
             ("/agents/other/runs", json!([]), "agents.other.runs: unknown"),

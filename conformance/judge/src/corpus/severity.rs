@@ -16,7 +16,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// What it means, in words.
+    /// Returns its meaning, in words.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::A => "a thread is lost or wrong on ordinary input",
@@ -26,7 +26,7 @@ impl Severity {
     }
 }
 
-/// Whether a text names a public report or page: `owner/repo#1`, or an address that begins with `https://`.
+/// Returns whether a text names a public report or page: `owner/repo#1`, or an address that begins with `https://`.
 pub(super) fn is_evidence(text: &str) -> bool {
     text.strip_prefix("https://").map_or_else(|| is_thread(text), is_address)
 }
@@ -47,7 +47,7 @@ fn is_thread(text: &str) -> bool {
     })
 }
 
-/// What is wrong with the severity of a case and its evidence.
+/// Checks the severity of a case and its evidence.
 pub(super) fn problems(severity: Option<Severity>, evidence: Option<&[String]>) -> Vec<String> {
     let mut problems = Vec::new();
     match (severity, evidence) {

@@ -16,7 +16,7 @@ use threadspec_golden::{expand, outline};
 /// How the names of the properties of profile `universal` begin.
 const PROPERTIES: [&str; 4] = ["agent-", "gate-", "session-", "wire-"];
 
-/// What is sent.
+/// The input that is sent.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     pub(super) after: Vec<String>,
@@ -48,7 +48,7 @@ pub(super) struct Written<'a> {
     pub(super) expect: WrittenExpect<'a>,
 }
 
-/// What a case wants of the endpoint.
+/// The demands of a case on the endpoint.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenEndpoint {
@@ -159,7 +159,7 @@ pub(super) fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Res
 }
 
 impl WrittenExpect<'_> {
-    /// The outputs of a template that are expected as they stand, as JSON text on one line.
+    /// The outputs of a template that are expected as they are, as JSON text on one line.
     pub(super) fn accepted(&self) -> Vec<String> {
         let outputs = self.ok.iter().chain(self.one_of.iter().flatten());
         let templates = outputs.filter_map(|output| serde_json::from_str(output.get()).ok());

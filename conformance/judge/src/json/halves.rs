@@ -9,7 +9,7 @@ use threadspec::surrogates::{has_marks, unmark_surrogates, without_marks};
 /// Takes the place of a lone surrogate where it is judged like any character that XML forbids: in documents, and in what literal expects.
 pub(crate) const FORBIDDEN: char = '\u{fffe}';
 
-/// The output of a reply, which was read as marked data (`threadspec::surrogates`), as it is compared with what was expected: U+FFFD stands
+/// The output of a reply, which was read as marked data (`threadspec::surrogates`), as it is compared with what was expected: U+FFFD is
 /// for each lone surrogate where the profile accepts either (INP-SURROGATE). Elsewhere the mark stays, and no expectation matches it.
 ///
 /// In arguments both are accepted. Elsewhere the hardened profile wants U+FFFD; the literal one does not care, but a
@@ -21,7 +21,7 @@ pub(crate) fn settled(mut output: Cow<'_, Value>, profile: Profile) -> Cow<'_, V
     output
 }
 
-/// Changes the value where it stands: a copy of a long one would take too much memory.
+/// Changes the value where it is: a copy of a long one would take too much memory.
 fn settle(value: &mut Value, profile: Profile, in_args: bool) {
     let change = |text: &str| {
         let accepted = in_args || profile == Profile::Literal && !text.starts_with("<thread>");
@@ -50,7 +50,7 @@ pub fn plain(value: Value) -> Value {
     if is_marked(&value) { read(&unmark_surrogates(&value.to_string())).unwrap_or(value) } else { value }
 }
 
-/// Whether any string or name differs from the text for which it stands.
+/// Returns whether any string or name differs from the text that it represents.
 fn is_marked(value: &Value) -> bool {
     let differs = |text: &str| matches!(without_marks(text), Cow::Owned(_));
     match value {

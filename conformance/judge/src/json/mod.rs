@@ -60,7 +60,7 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// The same JSON text without white space between its tokens, hence on one line.
+/// Writes JSON text without white space between its tokens, hence on one line.
 pub fn compact(text: &str) -> String {
     tokens(text).collect()
 }
@@ -95,7 +95,7 @@ pub(crate) fn read_members(text: String) -> Result<Vec<(String, Value)>, Error> 
 
 fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, Error> {
     let text = changed(repair_surrogates(&text)).map_or(text, Cow::Owned);
-    // Nearly every text is within the limits, wherever its brackets and commas stand, and is read at once.
+    // Nearly every text is within the limits, wherever its brackets and commas are, and is read at once.
     let brackets = memchr2_iter(b'[', b'{', text.as_bytes()).count();
     let separators = brackets + memchr_iter(b',', text.as_bytes()).count();
     let is_consumed = matches!(text, Cow::Owned(_)) && separators > MANY;
@@ -225,12 +225,12 @@ pub fn interoperable(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether any program may refuse JSON text: it is nested deeper than [`DEEP`], or has a number beyond the doubles (INP-3).
+/// Returns whether any program may refuse JSON text: it is nested deeper than [`DEEP`], or has a number beyond the doubles (INP-3).
 pub fn is_extreme(text: &str) -> bool {
     is_deep(text) || tokens(text).any(is_beyond_doubles)
 }
 
-/// Whether JSON text is nested deeper than [`DEEP`].
+/// Returns whether JSON text is nested deeper than [`DEEP`].
 pub fn is_deep(text: &str) -> bool {
     let mut depth = 0_usize;
     tokens(text).any(|token| {
@@ -243,7 +243,7 @@ pub fn is_deep(text: &str) -> bool {
     })
 }
 
-/// Whether a token is a number that no double holds.
+/// Returns whether a token is a number that no double holds.
 pub fn is_beyond_doubles(token: &str) -> bool {
     token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
 }

@@ -16,7 +16,7 @@ pub(super) fn parse<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     parse_from(serde_json::Deserializer::from_str(text))
 }
 
-/// The same, and gives up the text while it is read: it and the values that are read from it are not held at once.
+/// Reads a text likewise, and frees it meanwhile: it and the values that are read from it are not held at once.
 pub(super) fn consume<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {
     let pieces: Vec<Box<[u8]>> = text.as_bytes().chunks(PIECE).map(Box::from).collect();
     drop(text);

@@ -1,4 +1,4 @@
-//! What a testee is told when its model is not in its adapter but at the other end of a connection.
+//! Defines the endpoint for a testee whose model is not in its adapter but at the other end of a connection.
 
 use crate::Error;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use threadspec::oracle::Api;
 
-/// Which API an agent asks its model through, and whether it asks for streams. Its name is `anthropic`, or `anthropic:stream`.
+/// The API through which an agent asks its model, and whether it asks for streams. Its name is `anthropic`, or `anthropic:stream`.
 ///
 /// ```
 /// use threadspec_judge::protocol::Transport;
@@ -20,7 +20,7 @@ use threadspec::oracle::Api;
 pub struct Transport {
     /// The API.
     pub api: Api,
-    /// Whether answers are asked for as streams of events.
+    /// True if answers are asked for as streams of events.
     pub stream: bool,
 }
 
@@ -30,7 +30,7 @@ impl Transport {
         Api::ALL.into_iter().flat_map(|api| [false, true].map(|stream| Self { api, stream }))
     }
 
-    /// What the hello says of it.
+    /// Writes it as it is in the hello.
     pub(super) fn to_json(self) -> Value {
         json!({"api": self.api.to_string(), "stream": self.stream})
     }
@@ -58,13 +58,13 @@ impl FromStr for Transport {
 pub struct Endpoint {
     /// Through which API.
     pub transport: Transport,
-    /// What the API's official SDK takes as its base URL.
+    /// The base URL, as the API's official SDK takes it.
     pub base_url: String,
     /// The key, which says which run a request belongs to.
     pub api_key: String,
     /// The model to ask.
     pub model: String,
-    /// Whether to switch the model's thinking on.
+    /// True if to switch the model's thinking on.
     pub reasoning: bool,
 }
 

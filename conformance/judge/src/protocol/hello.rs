@@ -1,4 +1,4 @@
-//! What a testee says about itself, and how it is read.
+//! Reads a testee's description of itself.
 
 use super::{JudgeProfile, Op, Transport, VERSION};
 use crate::Error;
@@ -13,7 +13,7 @@ use threadspec::oracle::Api;
 /// How much is kept of what a testee says about itself, in characters.
 const LONGEST_NAME: usize = 200;
 
-/// What a testee says about itself.
+/// A testee's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The implementation's name.
@@ -28,11 +28,11 @@ pub struct Hello {
     pub ops: Vec<Op>,
     /// The profiles that it wants to be judged by.
     pub profiles: Vec<JudgeProfile>,
-    /// What it says about how far profile `universal` can judge it.
+    /// The abilities that decide how far profile `universal` can judge it.
     pub abilities: Abilities,
     /// The APIs through which it can ask a model; every one, if it does not say.
     pub apis: Option<Vec<Api>>,
-    /// What is to be said about it, in sentences; it counts for nothing.
+    /// The remarks about it, in sentences; they count for nothing.
     pub remarks: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Hello {
         format!(r#"{{"id":0,"op":"hello","protocol":{VERSION}{provider}}}"#)
     }
 
-    /// Whether it can ask a model through an API.
+    /// Returns whether it can ask a model through an API.
     pub fn takes(&self, api: Api) -> bool {
         self.apis.as_ref().is_none_or(|apis| apis.contains(&api))
     }
@@ -127,7 +127,7 @@ fn shortened(value: &Value) -> String {
     json::shortened(value, LONGEST_NAME)
 }
 
-/// The names in a list, each once. An unknown one is an error: ignoring a misspelt name would silently leave out what it stands for.
+/// The names in a list, each once. An unknown one is an error: ignoring a misspelt name would silently leave out what it represents.
 fn known<T: FromStr + ToString + PartialEq>(
     names: &Value,
     field: &str,

@@ -70,9 +70,9 @@ fn unknown_op(name: &str) -> Error {
     Error::new(format!("unknown op `{name}`"))
 }
 
-/// Something that answers requests in this process: the reference, or a copy of it with a planted bug.
+/// Answers requests in this process: the reference, or a mutant of it.
 pub trait Implementation {
-    /// What it says about itself.
+    /// Returns its description of itself.
     fn hello(&self) -> Hello;
 
     /// Answers one request, independently of all others.
@@ -83,7 +83,7 @@ pub trait Implementation {
         self.answer(request).line(request.id)
     }
 
-    /// Is as if its process had ended and started anew: what it kept in memory is gone, and what it stored stays.
+    /// Acts as if its process had ended and started again: what it kept in memory is gone, and what it stored stays.
     fn start_over(&mut self) {}
 }
 
@@ -92,19 +92,19 @@ pub trait Implementation {
 pub struct Request {
     /// Repeated by the reply.
     pub id: i64,
-    /// What to do.
+    /// The operation.
     pub op: Op,
     /// The profile under which the reply will be judged.
     pub profile: JudgeProfile,
     /// The operation's input as raw JSON text on one line.
     pub input: String,
-    /// Whether the model's thinking is to be on; only who gives the request an endpoint can ask for it.
+    /// True if the model's thinking is to be on; only who gives the request an endpoint can ask for it.
     pub reasoning: bool,
     /// Where the testee finds its model, if that is not scripted in the input.
     pub endpoint: Option<Endpoint>,
-    /// Of op `session`: the folder where it stores the thread. It goes over the wire as the input's member `storage`.
+    /// For op `session`: the folder where it stores the thread. It goes over the wire as the input's member `storage`.
     pub storage: Option<String>,
-    /// Of op `session`: how many runs have been reported before the process ended, after which it goes on.
+    /// For op `session`: the number of runs that were reported before the process ended, after which it goes on.
     pub from: Option<usize>,
 }
 
@@ -148,16 +148,16 @@ fn unknown_reject_kind(name: &str) -> Error {
     Error::new(format!("`{name}` is not a reject kind"))
 }
 
-/// What a testee answered.
+/// The answer of a testee.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// The output of the operation.
     Ok(Value),
     /// The input is refused.
     Reject {
-        /// What was wrong.
+        /// The kind of the refusal.
         kind: RejectKind,
-        /// The same, in words.
+        /// The words of the refusal.
         message: String,
     },
     /// The testee does not do this, and says why.

@@ -8,11 +8,11 @@ use serde_json::Value;
 pub enum Output {
     /// A text of `escape`, a document of `serialize`.
     Text(String),
-    /// Of `messages`.
+    /// The output of `messages`.
     Messages(Parts<ChatMessage>),
-    /// Of `tools`.
+    /// The output of `tools`.
     Rounds(ToolsOutput),
-    /// Of `loop`.
+    /// The output of `loop`.
     Run(Box<LoopOutput>),
     /// Not an output of the operation.
     Odd(Value),

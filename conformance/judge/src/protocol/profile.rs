@@ -4,7 +4,7 @@ use crate::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// What replies are judged by: one of the two renderings of this specification, or what any agent owes its model.
+/// The rules that judge replies: one of the two renderings of this specification, or the duties of any agent to its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JudgeProfile {

@@ -57,7 +57,7 @@ impl KeyedTools {
         Self(tools.into_iter().map(tool).collect())
     }
 
-    /// Whether there is a tool of this name.
+    /// Returns whether there is a tool of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

@@ -23,7 +23,7 @@ pub use threadspec::session::{Approval, Beginning, Budget, OpaqueBlock};
 /// The agent of the input itself.
 pub const MAIN: &str = "main";
 
-/// What a session is asked to do.
+/// The script of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionScript {
     /// The agents; the first is [`MAIN`].
@@ -39,7 +39,7 @@ pub struct ScriptAgent {
     pub name: String,
     /// Its system message.
     pub system: Option<String>,
-    /// What it can call.
+    /// The tools that it can call.
     pub tools: Vec<ScriptTool>,
 }
 
@@ -48,18 +48,18 @@ pub struct ScriptAgent {
 pub struct ScriptTool {
     /// Its name.
     pub name: String,
-    /// Whether its calls wait for a decision.
+    /// True if its calls wait for a decision.
     pub needs_approval: bool,
-    /// What it gives.
+    /// Its results.
     pub results: ScriptResults,
-    /// Whether the arguments of its calls stand beside its results. Over the wire they do, where nothing else is told of the calls.
+    /// True if the arguments of its calls are beside its results. Over the wire they are, where nothing else is told of the calls.
     pub tells_args: bool,
 }
 
-/// What a tool gives. Where it gives nothing for a call, that call has an empty result.
+/// The results of a tool. Where it gives nothing for a call, that call has an empty result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptResults {
-    /// The same for every call, or nothing.
+    /// One result for every call, or nothing.
     Always(Option<Value>),
     /// By the ids of the calls.
     ById(Vec<(String, Value)>),
@@ -72,11 +72,11 @@ pub struct ScriptRun {
     pub beginning: Beginning,
     /// The thread is compacted before it.
     pub compact: Option<ScriptCompaction>,
-    /// What the model answers; nothing where it is asked elsewhere.
+    /// The model's answers; empty where it is asked elsewhere.
     pub turns: Vec<ScriptTurn>,
     /// How many rounds it may have.
     pub limit: Option<usize>,
-    /// What cuts it off.
+    /// The cut that ends it early.
     pub cut: Option<ScriptCut>,
 }
 
@@ -85,11 +85,11 @@ pub struct ScriptRun {
 pub struct ScriptCompaction {
     /// How much stays.
     pub budget: Budget,
-    /// What the summarizing model answers.
+    /// The answer of the summarizing model.
     pub summary: Option<String>,
 }
 
-/// What ends a run while a call is under way.
+/// A cut that ends a run while a call is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptCut {
     /// The id of the call.
@@ -110,7 +110,7 @@ pub enum CutMeans {
     Kill,
 }
 
-/// What the model answers to a request.
+/// The model's answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptTurn {
     /// It fails with this message.
@@ -126,20 +126,20 @@ pub struct ScriptResponse {
     pub content: Option<String>,
     /// The calls.
     pub calls: Vec<ScriptCall>,
-    /// What only the provider can read.
+    /// The parts that only the provider can read.
     pub opaque: Vec<OpaqueBlock>,
 }
 
 /// A call of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptCall {
-    /// What its answer refers to.
+    /// The id to which its answer refers.
     pub id: String,
-    /// What it asks for.
+    /// The demand of the call.
     pub wants: CallWish,
 }
 
-/// What a call asks for.
+/// The demand of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallWish {
     /// A tool, with these arguments.

@@ -1,4 +1,4 @@
-//! What became of the calls of a response in a request, and of the answers to them.
+//! Finds the calls of a response in a request, and the answers to them.
 
 use super::judging::{Judging, RequestPlace};
 use super::layout::{RequestLayout, sent_calls};
@@ -173,7 +173,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What became of a call that is not answered, to be appended.
+    /// Describes the fate of a call that is not answered, to be appended.
     fn became(call: &CallFate<'_>) -> &'static str {
         if call.is_denied() {
             ", which was denied"
@@ -190,7 +190,7 @@ impl Judging<'_> {
         }
     }
 
-    /// An answer that stands behind no call.
+    /// An answer that is behind no call.
     pub(super) fn orphan(&mut self, place: RequestPlace, answer: usize, layout: &RequestLayout<'_>) {
         let message = &layout.request.messages[answer];
         let id = message.call_id.as_deref().unwrap_or_default();
@@ -339,12 +339,12 @@ impl Judging<'_> {
         let is_skipped = !is_result && self.is_skipped_for_raw(place, at);
         is_skipped.then(|| {
             let what =
-                format!("`{id}`, beside a call whose arguments are no JSON object, is told without being executed");
+                format!("`{id}`, beside a call whose arguments are no JSON object, is answered without being executed");
             (Some(clause::SESSION_RAW), what)
         })
     }
 
-    /// Whether a call could have been executed, and was not, in a run that went on and whose response has raw arguments.
+    /// Returns whether a call could have been executed, and was not, in a run that went on and whose response has raw arguments.
     fn is_skipped_for_raw(&self, place: RequestPlace, at: (usize, usize)) -> bool {
         let (item, Some(call)) = (&self.thread.items[at.0], self.thread.call(at)) else { return false };
         let is_due = item.run == place.run
@@ -358,7 +358,7 @@ impl Judging<'_> {
     }
 }
 
-/// Whether a text names a reason, as it is or escaped.
+/// Returns whether a text names a reason, as it is or escaped.
 fn is_named(reason: &str, text: &str) -> bool {
     let json = Value::from(reason).to_string();
     arrived_inside(reason.trim(), text) || text.contains(&json[1..json.len() - 1])

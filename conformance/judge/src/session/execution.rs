@@ -20,9 +20,9 @@ pub(super) struct Decisions {
     pub(super) late: Vec<CallPlace>,
     /// On calls that were pending.
     pub(super) taken: Vec<CallPlace>,
-    /// Whether every pending call is decided on.
+    /// True if every pending call is decided on.
     pub(super) is_complete: bool,
-    /// Whether one is on a call that does not wait: it was never said, a message went past it, or it was settled before.
+    /// True if one is on a call that does not wait: it was never sent, a message went past it, or it was settled before.
     pub(super) has_others: bool,
 }
 
@@ -187,7 +187,7 @@ impl Judging<'_> {
         }
         let is_told = call.answer.as_ref().is_some_and(|(told, _)| *told < run);
         if is_told {
-            let what = format!("{at}: `{id}` is executed, though a request had told the model how it ended");
+            let what = format!("{at}: `{id}` is executed, though a request had shown the model how it ended");
             return self.add_executed(clause::SESSION_ONCE, what);
         }
         if !equal(&call.args(), &executed.args, exact) || call.said.name != executed.name {
@@ -198,7 +198,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Judges whether what was decided, and what stood beside it, was executed.
+    /// Judges whether what was decided, and what was beside it, was executed.
     pub(super) fn judge_decided(&mut self, run: usize, decisions: &Decisions) {
         let is_cut = self.endings.get(run).is_some_and(|ending| ending.is_cut);
         let mut siblings = HashSet::new();

@@ -65,7 +65,7 @@ impl Judging<'_> {
             let (clause, what) = if is_sent_as_text {
                 (clause::SESSION_IMAGE, format!("the bytes of the image of `{id}` are sent as text"))
             } else if extras.images.len() > 1 {
-                (clause::SESSION_IMAGE, format!("the image of `{id}` stands there more than once"))
+                (clause::SESSION_IMAGE, format!("the image of `{id}` is there more than once"))
             } else if lacks_text && is_lost_by_cut {
                 // The result is lost, and not its image alone.
                 let what = format!("`{id}`, which had returned: the text beside its image is missing");
@@ -90,7 +90,7 @@ impl Judging<'_> {
 /// Shorter base64 may be a word.
 const SHORTEST: usize = 8;
 
-/// What stands for an image in base64 in a reply of op `session`: the SHA-256 of its bytes, in hexadecimal.
+/// Returns the text that represents an image in base64 in a reply of op `session`: the SHA-256 of its bytes, in hexadecimal.
 ///
 /// ```
 /// let digest = threadspec_judge::session::image_digest("aGVsbG8=");
@@ -105,7 +105,7 @@ pub fn image_digest(base64: &str) -> String {
     })
 }
 
-/// The bytes that base64 stands for, in either alphabet; what is none of its characters is left out.
+/// The bytes that base64 represents, in either alphabet; what is none of its characters is left out.
 fn bytes(base64: &str) -> Vec<u8> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
     for c in base64.bytes() {

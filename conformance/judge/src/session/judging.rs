@@ -115,7 +115,7 @@ impl<'a> Judging<'a> {
         self.session.runs[run].compacts
     }
 
-    /// Whether a run that was judged ended early.
+    /// Returns whether a run that was judged ended early.
     pub(super) fn ended_early(&self, run: usize) -> bool {
         self.endings.get(run).is_some_and(|ending| ending.is_early)
     }

@@ -5,14 +5,14 @@ use super::thread::{CallFate, ItemKind, JudgedItem, ResponseFate};
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
 
-/// What is said in a request by the user or the model, with what belongs to it.
+/// A message of the user or the model in a request, with its answers.
 #[derive(Debug)]
 pub(super) struct MessageBlock<'m> {
     /// The message, counted from 0.
     pub(super) index: usize,
     pub(super) message: &'m AgentMessage,
     pub(super) extras: &'m Extras,
-    /// The answers behind it, before anything else is said.
+    /// The answers behind it, before anything else is sent.
     pub(super) answers: Vec<usize>,
     /// The human messages behind the answers that carry nothing but images.
     pub(super) carriers: Vec<usize>,
@@ -24,7 +24,7 @@ pub(super) struct RequestLayout<'m> {
     pub(super) request: &'m SentRequest,
     pub(super) systems: Vec<usize>,
     pub(super) blocks: Vec<MessageBlock<'m>>,
-    /// Answers that stand behind no response.
+    /// Answers that are behind no response.
     pub(super) strays: Vec<usize>,
     /// For each item of the thread the block that is it.
     pub(super) block_of: Vec<Option<usize>>,
@@ -36,7 +36,7 @@ pub(super) struct RequestLayout<'m> {
 const MOST_PAIRS: usize = 400_000;
 
 impl<'m> RequestLayout<'m> {
-    /// Lays a request beside what was said up to it.
+    /// Lays a request beside what was sent up to it.
     pub(super) fn of(request: &'m SentRequest, items: &[JudgedItem<'_>]) -> Self {
         let mut layout = Self {
             request,
@@ -158,7 +158,7 @@ impl<'m> RequestLayout<'m> {
         pairs
     }
 
-    /// The blocks of the open turn: those behind the last user message, if the last response stands there and has calls.
+    /// The blocks of the open turn: those behind the last user message, if the last response is there and has calls.
     pub(super) fn open_turn(&self) -> std::ops::Range<usize> {
         let end = self.blocks.len();
         let asks = self
@@ -172,7 +172,7 @@ impl<'m> RequestLayout<'m> {
         user.map_or(0, |user| user + 1)..end
     }
 
-    /// Whether no response stands between two items in the request.
+    /// Returns whether no response is between two items in the request.
     pub(super) fn are_neighbours(&self, items: &[JudgedItem<'_>], one: usize, other: usize) -> bool {
         let (first, last) = (one.min(other), one.max(other));
         (first + 1..last).all(|item| items[item].user().is_some() || self.block_of[item].is_none())
@@ -183,7 +183,7 @@ fn is_user_text(text: &str, items: &[JudgedItem<'_>]) -> bool {
     !text.is_empty() && items.iter().filter_map(JudgedItem::user).any(|user| arrived(user, text))
 }
 
-/// From here on a message is an item as it was said.
+/// From here on a message is an item as it was sent.
 const SAME: u32 = 8;
 
 /// How much a message is like an item; 0 if it is not.
@@ -191,7 +191,7 @@ fn likeness(item: &JudgedItem<'_>, message: &AgentMessage) -> u32 {
     match &item.kind {
         ItemKind::User(text) => {
             let is_it = message.speaker == Speaker::Human && arrived(text, message.text());
-            // What need not be there stands back where it is out of its place.
+            // What need not be there is back where it is out of its place.
             let weight = if item.may_be_missing { 1 } else { SAME };
             if is_it { weight } else { 0 }
         }
@@ -244,7 +244,7 @@ pub(super) fn sent_calls(calls: &[CallFate<'_>], message: &AgentMessage) -> Vec<
         if places[number].is_some() {
             continue;
         }
-        // A renamed call stands where it was said, or has what it was said with.
+        // A renamed call is where it was said, or has what it was said with.
         let same_place =
             (calls.len() == sent.len() && !taken[number] && is_like(number, &calls[number])).then_some(number);
         let args = calls[number].own_args();

@@ -5,7 +5,7 @@ use crate::universal::script::CallOutcome;
 use serde_json::Value;
 use threadspec_golden::clause;
 
-/// What is wrong with an answer.
+/// A fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AnswerFault {
     /// It is missing, there is a second one, or it answers nothing.
@@ -26,7 +26,7 @@ pub(super) fn clause_of(
         return clause::SESSION_VALID;
     };
     let is_open_cut = response.is_open_cut();
-    // What a call gave before a cut is lost by the cut, whatever stood beside it.
+    // What a call gave before a cut is lost by the cut, whatever was beside it.
     let is_lost_by_cut = is_open_cut
         && fault == AnswerFault::Content
         && response.had_returned(call)

@@ -68,7 +68,7 @@ fn own(response: &ResponseFate<'_>, block: &MessageBlock<'_>, sent: &[Option<usi
     response.said.opaque.iter().filter_map(renamed).collect()
 }
 
-/// What is wrong with the opaque parts of a message that repeats a response. `sent` has the place of each call in the message.
+/// Finds a fault in the opaque parts of a message that repeats a response. `sent` has the place of each call in the message.
 pub(super) fn fault(
     response: &ResponseFate<'_>,
     block: &MessageBlock<'_>,
@@ -81,12 +81,12 @@ pub(super) fn fault(
     let (signed_now, now): (Vec<&OpaqueBlock>, Vec<&OpaqueBlock>) =
         extras.opaque.iter().partition(|part| is_signature(part));
     if let Some(strange) = extras.opaque.iter().find(|part| !own.contains(part)) {
-        return Some(format!("{} is not what the model said here", shown(strange)));
+        return Some(format!("{} is not what the model sent here", shown(strange)));
     }
     for part in &extras.opaque {
         let count = |list: &[OpaqueBlock]| list.iter().filter(|other| *other == part).count();
         if count(&extras.opaque) > count(&own) {
-            return Some(format!("{} stands there twice", shown(part)));
+            return Some(format!("{} is there twice", shown(part)));
         }
     }
     if is_open && let Some(lost) = own.iter().find(|part| !extras.opaque.contains(part)) {
@@ -97,7 +97,7 @@ pub(super) fn fault(
         some.iter().all(|part| rest.any(|other| other == part))
     };
     if !is_in_order(&parts, &now) {
-        return Some("its opaque parts stand in another order".into());
+        return Some("its opaque parts are in another order".into());
     }
     let count = |list: &[&OpaqueBlock]| list.len();
     if is_open && (count(&signed) != count(&signed_now) || count(&parts) != count(&now)) {

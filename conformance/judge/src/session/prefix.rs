@@ -34,7 +34,7 @@ impl Judging<'_> {
         }
         let standing = places(&one, &one);
         if !places(&one, &other).iter().any(|standing_now| standing.contains(standing_now)) {
-            let what = format!("{}: the system message stands elsewhere than in run {}", place.at(None), before + 1);
+            let what = format!("{}: the system message is elsewhere than in run {}", place.at(None), before + 1);
             return self.add(clause::SESSION_PREFIX, what);
         }
         if let Some(what) = difference(&one.rest, &other.rest) {
@@ -42,7 +42,7 @@ impl Judging<'_> {
             let what = format!("{}: {what}, as in request {of} of run {}", place.at(None), before + 1);
             return self.add(clause::SESSION_PREFIX, what);
         }
-        // The response stands right behind.
+        // The response is right behind.
         let layout = RequestLayout::of(now, &self.thread.items[..end]);
         let response =
             self.thread.items[..end].iter().rposition(|item| item.response().is_some() && item.run == before);
@@ -53,7 +53,7 @@ impl Judging<'_> {
             && let Some(due) = due
         {
             let what = format!(
-                "{}: the response to the last request of run {} should stand here",
+                "{}: the response to the last request of run {} should be here",
                 place.at(Some(due)),
                 before + 1
             );
@@ -62,7 +62,7 @@ impl Judging<'_> {
     }
 }
 
-/// How a list does not begin with another; the answers to the calls of one message may stand in any order.
+/// How a list does not begin with another; the answers to the calls of one message may be in any order.
 fn difference(before: &[Placed<'_>], now: &[Placed<'_>]) -> Option<String> {
     let mut index = 0;
     while index < before.len() {
@@ -101,7 +101,7 @@ fn difference(before: &[Placed<'_>], now: &[Placed<'_>]) -> Option<String> {
     None
 }
 
-/// Whether a message is the same; empty contents beside images are equal.
+/// Returns whether a message is the same; empty contents beside images are equal.
 fn is_same(one: &AgentMessage, other: &AgentMessage) -> bool {
     let is_blank = one.text().is_empty() && other.text().is_empty();
     let is_json = || {

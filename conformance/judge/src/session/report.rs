@@ -1,4 +1,4 @@
-//! What came of a session: the output of op `session` as the judge reads it.
+//! Reads the output of op `session` for the judge.
 
 use super::opaque;
 use crate::shape::{Execution, Part, Parts, RunReport, SessionMessage, SessionOutput, SessionWireReport};
@@ -6,12 +6,12 @@ use crate::universal::message::AgentMessage;
 use serde_json::{Map, Value};
 use threadspec::session::OpaqueBlock;
 
-/// What came of a run.
+/// The account of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunAccount {
     pub(super) requests: Vec<SentRequest>,
     pub(super) executed: Vec<Executed>,
-    /// `None` if nothing is said.
+    /// `None` if it is not given.
     pub(super) pending: Option<Vec<String>>,
     pub(super) refused: Option<String>,
     pub(super) failure: Option<String>,
@@ -21,11 +21,11 @@ pub(super) struct RunAccount {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentRequest {
     pub(super) messages: Vec<AgentMessage>,
-    /// What each message has that only sessions have.
+    /// The parts of each message that only sessions have.
     pub(super) extras: Vec<Extras>,
 }
 
-/// What a message has that only sessions have.
+/// The parts of a message that only sessions have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras {
     pub(super) opaque: Vec<OpaqueBlock>,
@@ -135,12 +135,12 @@ impl Executed {
 }
 
 impl RunAccount {
-    /// Whether the model was asked.
+    /// Returns whether the model was asked.
     pub(super) fn asks(&self) -> bool {
         !self.requests.is_empty()
     }
 
-    /// Whether the run was refused with words.
+    /// Returns whether the run was refused with words.
     pub(super) fn says_why(&self) -> bool {
         self.refused.as_ref().is_some_and(|words| !words.trim().is_empty())
     }

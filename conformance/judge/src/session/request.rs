@@ -1,4 +1,4 @@
-//! A request beside the thread: what is missing in it, what stands there twice, and what became of each response.
+//! A request beside the thread: what is missing in it, what is there twice, and what became of each response.
 
 use super::judging::{Judging, RequestPlace};
 use super::layout::{RequestLayout, sent_calls};
@@ -11,10 +11,10 @@ use crate::universal::value::{quote_text, text_became};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
-/// Which items of the thread are judged in a request.
+/// The items of the thread that are judged in a request.
 #[derive(Clone, Debug)]
 pub(super) struct JudgedScope {
-    /// Whether the whole thread is judged, and not only what AGENT-PREFIX does not keep.
+    /// True if the whole thread is judged, and not only what AGENT-PREFIX does not keep.
     pub(super) is_whole: bool,
     /// The responses of the run that no AGENT clause judges.
     pub(super) special: Vec<usize>,
@@ -23,7 +23,7 @@ pub(super) struct JudgedScope {
 }
 
 impl Judging<'_> {
-    /// Judges what is missing in a request, and what nobody said.
+    /// Judges what is missing in a request, and what nobody sent.
     pub(super) fn judge_items(&mut self, place: RequestPlace, layout: &RequestLayout<'_>) {
         let is_missing = |index: &usize| layout.block_of[*index].is_none() && !self.thread.items[*index].may_be_missing;
         let missing: Vec<usize> = (0..layout.block_of.len()).filter(is_missing).collect();
@@ -64,7 +64,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether a response must survive compaction in this run: the open round.
+    /// Returns whether a response must survive compaction in this run: the open round.
     fn is_open_round(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
         let last = items.iter().rposition(|item| item.response().is_some());
@@ -77,8 +77,8 @@ impl Judging<'_> {
         self.compacts(place.run) && is_open && must_stay && !self.is_closed_by_framework(place, index, layout)
     }
 
-    /// Whether a user message of the framework stands last, which says that the calls of a response were cut or that the run goes on: it
-    /// closes the turn.
+    /// Returns whether a user message of the framework is last, which says that the calls of a response were cut or that the run goes
+    /// on: it closes the turn.
     fn is_closed_by_framework(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
         let plan = &self.session.runs[place.run];
         let is_cut = self.thread.items[index].response().is_some_and(super::thread::ResponseFate::is_open_cut);
@@ -128,11 +128,11 @@ impl Judging<'_> {
             clause::SESSION_SAID_ONCE
         };
         let found = Self::stand_in(index, Speaker::Ai, layout);
-        let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
+        let found = found.map(|found| format!("; {found} is in its place")).unwrap_or_default();
         self.add(clause, format!("{what}, which run {} received{found}", run + 1));
     }
 
-    /// Whether no run after it has sent an item yet, and its own run ended early.
+    /// Returns whether no run after it has sent an item yet, and its own run ended early.
     fn is_first_look(&self, index: usize) -> bool {
         let item = &self.thread.items[index];
         let cut_in = match item.response() {
@@ -142,8 +142,8 @@ impl Judging<'_> {
         cut_in.is_some_and(|run| item.seen.is_none_or(|seen| seen <= run))
     }
 
-    /// Whether nothing is left of a run that ended early where only whole runs are saved. A run and the decisions that go on with it
-    /// count as one.
+    /// Returns whether nothing is left of a run that ended early where only whole runs are saved. A run and the decisions that go on with
+    /// it count as one.
     fn is_lost_with_its_run(&self, index: usize, layout: &RequestLayout<'_>) -> bool {
         let root = |run: usize| self.roots.get(run).copied().unwrap_or(run);
         let own = root(self.thread.items[index].run);
@@ -157,7 +157,7 @@ impl Judging<'_> {
         })
     }
 
-    /// Whether what a run began with is lost with its first round, or with all of its rounds, as the hello says.
+    /// Returns whether what a run began with is lost with its first round, or with all of its rounds, as the hello says.
     fn is_lost_with_its_round(&self, run: usize, layout: &RequestLayout<'_>) -> bool {
         match self.abilities.session.saves {
             Saves::Call => false,
@@ -166,7 +166,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Where the responses of a run stand in a request.
+    /// Where the responses of a run are in a request.
     fn own_blocks(&self, run: usize, layout: &RequestLayout<'_>) -> impl Iterator<Item = Option<usize>> {
         let items = self.thread.items.iter().zip(&layout.block_of);
         items.filter(move |(item, _)| item.run == run && item.response().is_some()).map(|(_, block)| *block)
@@ -243,11 +243,11 @@ impl Judging<'_> {
             return;
         }
         let found = Self::stand_in(index, Speaker::Human, layout);
-        let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
+        let found = found.map(|found| format!("; {found} is in its place")).unwrap_or_default();
         self.add(clause::SESSION_SAID_ONCE, format!("{what}{found}"));
     }
 
-    /// Whether a user message is joined with a neighbour.
+    /// Returns whether a user message is joined with a neighbour.
     fn is_joined(&self, index: usize, text: &str, layout: &RequestLayout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
         layout.blocks.iter().zip(&layout.item_of).any(|(block, item)| {
@@ -257,7 +257,7 @@ impl Judging<'_> {
         })
     }
 
-    /// A message that is nothing of the thread, and stands where an item should.
+    /// A message that is nothing of the thread, and is where an item should.
     fn stand_in(index: usize, speaker: Speaker, layout: &RequestLayout<'_>) -> Option<String> {
         let before = layout.block_of[..index].iter().rev().flatten().next().map_or(0, |block| block + 1);
         let behind = layout.block_of[index + 1..].iter().flatten().next().copied().unwrap_or(layout.blocks.len());
@@ -280,7 +280,7 @@ impl Judging<'_> {
             }) {
                 self.add(
                     clause::SESSION_WHOLE,
-                    format!("{place_of}: opaque parts stand alone, without the text and the calls of their response"),
+                    format!("{place_of}: opaque parts are alone, without the text and the calls of their response"),
                 );
             }
             return;
@@ -292,19 +292,19 @@ impl Judging<'_> {
             .enumerate()
             .position(|(index, item)| layout.block_of[index].is_some() && is_again(item, message));
         if there.is_some() {
-            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
+            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is there twice"));
         } else if let Some(same) = same {
             let is_taken = items[same].may_be_missing && same < self.thread.compacted.max(self.thread.filtered);
             // What a refused run said may be kept until the calls are decided on.
             let was_refused = items[same].user().is_some() && !self.records[items[same].run].asks();
             let is_second = layout.blocks[..at].iter().any(|other| is_again(&items[same], other.message));
             if is_second && was_refused {
-                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
+                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is there twice"));
             } else if !is_taken && !was_refused {
-                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands out of its order"));
+                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is out of its order"));
             }
         } else if !message.calls.is_empty() {
-            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: the model never said {shown}"));
+            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: the model never sent {shown}"));
         }
     }
 
@@ -347,7 +347,7 @@ impl Judging<'_> {
     }
 }
 
-/// Whether a message says again what an item is.
+/// Returns whether a message says again what an item is.
 fn is_again(item: &JudgedItem<'_>, message: &AgentMessage) -> bool {
     if let Some(text) = item.user() {
         return message.speaker == Speaker::Human && !text.trim().is_empty() && arrived(text, message.text());

@@ -1,4 +1,4 @@
-//! What a session was asked to do, as the judge sees it: which calls wait, and what raw arguments stand for.
+//! Reads the script of a session for the judge: the calls that wait, and the meaning of raw arguments.
 
 use crate::Error;
 use crate::json::{is_beyond_doubles, tokens};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use threadspec::session::{Beginning, OpaqueBlock};
 
-/// What a session was asked to do.
+/// The script of a session.
 #[derive(Clone, Debug)]
 pub(super) struct JudgedScript {
     /// The first is `main`.
@@ -20,7 +20,7 @@ pub(super) struct JudgedScript {
     /// The tools that need an approval.
     pub(super) guarded: HashSet<String>,
     pub(super) runs: Vec<PlannedRun>,
-    /// Whether a number of the input is beyond the doubles.
+    /// True if a number of the input is beyond the doubles.
     pub(super) has_huge_numbers: bool,
 }
 
@@ -28,9 +28,9 @@ pub(super) struct JudgedScript {
 #[derive(Clone, Debug)]
 pub(super) struct PlannedRun {
     pub(super) beginning: Beginning,
-    /// Whether the thread is compacted before it.
+    /// True if the thread is compacted before it.
     pub(super) compacts: bool,
-    /// What the summarizing model answers.
+    /// The answer of the summarizing model.
     pub(super) summary: Option<String>,
     pub(super) turns: Vec<PlannedTurn>,
     pub(super) limit: Option<usize>,
@@ -38,7 +38,7 @@ pub(super) struct PlannedRun {
     pub(super) cut: Option<String>,
 }
 
-/// What the model answers to a request.
+/// The model's answer to a request.
 #[derive(Clone, Debug)]
 pub(super) enum PlannedTurn {
     Response(PlannedResponse),
@@ -62,12 +62,12 @@ pub(super) struct PlannedCall {
     pub(super) kind: CallKind,
 }
 
-/// What a call asks for.
+/// The demand of a call.
 #[derive(Clone, Debug)]
 pub(super) enum CallKind {
     /// A tool, with these arguments.
     Plain(Value),
-    /// A tool, with arguments that are no object. `repaired` is the object that they stand for, if one can be seen in them.
+    /// A tool, with arguments that are no object. `repaired` is the object that they represent, if one can be seen in them.
     Raw { repaired: Option<Value> },
     /// Another agent.
     HandOver(String),
@@ -92,7 +92,7 @@ impl JudgedScript {
         Ok(plan)
     }
 
-    /// Puts what was said to the requests of each run in the place of its turns.
+    /// Replaces the turns of each run by the answers to its requests.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl JudgedScript {
             if let Beginning::Decisions(decisions) = &run.beginning
                 && let Some(id) = decisions.keys().find(|id| !said.contains(id.as_str()))
             {
-                return wrong(format!("it decides on `{id}`, which no run before it has said"));
+                return wrong(format!("it decides on `{id}`, which no run before it has"));
             }
             for call in run.turns.iter().flat_map(PlannedTurn::calls) {
                 if let CallKind::HandOver(agent) = &call.kind
@@ -136,7 +136,7 @@ impl JudgedScript {
                 said.insert(call.id.as_str());
             }
             if let Some(during) = run.cut.as_ref().filter(|during| !said.contains(during.as_str())) {
-                return wrong(format!("it is cut during `{during}`, which nobody has said"));
+                return wrong(format!("it is cut during `{during}`, which no response has"));
             }
         }
         Ok(())
@@ -201,7 +201,7 @@ impl PlannedCall {
     }
 }
 
-/// The object that raw arguments stand for: one that is fenced or doubly encoded, or none at all for an empty text.
+/// The object that raw arguments represent: one that is fenced or doubly encoded, or none at all for an empty text.
 fn repaired(raw: &str) -> Option<Value> {
     let text = raw.trim();
     if text.is_empty() {

@@ -97,7 +97,7 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether the calls that wait were said in a round that was cut off, of which the framework need not have saved anything.
+    /// Returns whether the calls that wait were sent in a round that was cut off, of which the framework need not have saved anything.
     fn may_be_unsaved(&self, pending: &[(usize, usize)]) -> bool {
         let is_cut = |&(index, _): &(usize, usize)| {
             self.thread.items[index].response().is_some_and(super::thread::ResponseFate::is_open_cut)
@@ -105,7 +105,7 @@ impl Judging<'_> {
         self.abilities.session.saves != Saves::Call && !pending.is_empty() && pending.iter().all(is_cut)
     }
 
-    /// Whether one of the calls that run with a decision fails.
+    /// Returns whether one of the calls that run with a decision fails.
     fn a_tool_fails(&self, decisions: &Decisions) -> bool {
         decisions.taken.iter().any(|place| {
             let Some(response) = self.thread.items[place.0].response() else { return false };
@@ -181,8 +181,8 @@ impl Judging<'_> {
         ))
     }
 
-    /// Whether a run is there to go on with the thread as it is: one that is resumed, or decides on a call that was said and that no earlier
-    /// run has settled. What a refused run would have called, nobody can decide on.
+    /// Returns whether a run is there to go on with the thread as it is: one that is resumed, or decides on a call that was sent and that
+    /// no earlier run has settled. What a refused run would have called, nobody can decide on.
     fn can_go_on(&self, run: usize) -> bool {
         match &self.session.runs[run].beginning {
             Beginning::Message(_) => false,
@@ -194,8 +194,8 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether calls were pending when a run began, so that it is no matter of a cut. Where what a cut run began with need not be saved, they wait
-    /// again behind it.
+    /// Returns whether calls were pending when a run began, so that it is no matter of a cut. Where what a cut run began with need not be
+    /// saved, they wait again behind it.
     fn waited(&self, run: usize) -> bool {
         let waits = |run: usize| self.records[run].pending.as_ref().is_some_and(|ids| !ids.is_empty());
         run.checked_sub(1).is_some_and(waits) || self.abilities.session.saves != Saves::Call && waits(run)

@@ -1,4 +1,4 @@
-//! What a session can show: a property that nothing in it can break would hold of every agent.
+//! Finds the properties that a session can show. A property that nothing in it can break would hold of every agent.
 
 use super::naming::image;
 use super::script::{JudgedScript, PlannedTurn};

@@ -7,7 +7,7 @@ use super::thread::{JudgedItem, ResponseFate};
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
 
-/// The system message of an agent, and how often it stands in a request.
+/// The system message of an agent, and how often it is in a request.
 struct KnownSystem<'a> {
     agent: usize,
     text: &'a str,
@@ -53,7 +53,7 @@ impl<'a> Judging<'a> {
         let at = place.at(None);
         let name = |agent: usize| self.session.agents[agent].name.clone();
         if let Some(twice) = known.iter().find(|known| known.count > 1) {
-            let what = format!("{at}: the system message {} stands there twice", quote_text(twice.text));
+            let what = format!("{at}: the system message {} is there twice", quote_text(twice.text));
             return self.add(clause::SESSION_SAID_ONCE, what);
         }
         let (allowed, others): (Vec<&KnownSystem<'_>>, Vec<&KnownSystem<'_>>) =
@@ -95,7 +95,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// How often the system message of each agent stands in a request, joined ones too.
+    /// How often the system message of each agent is in a request, joined ones too.
     fn known_systems(&self, layout: &RequestLayout<'_>) -> Vec<KnownSystem<'a>> {
         let mut texts: Vec<String> =
             layout.systems.iter().map(|at| layout.request.messages[*at].text().to_owned()).collect();

@@ -1,4 +1,4 @@
-//! What has been said on the thread so far, and what became of each call.
+//! Follows the messages on the thread so far, and the fate of each call.
 
 use super::script::{CallKind, JudgedScript, PlannedCall, PlannedResponse};
 use crate::universal::message::AgentCall;
@@ -12,31 +12,31 @@ use threadspec::session::Approval;
 pub(super) struct JudgedThread<'a> {
     pub(super) session: &'a JudgedScript,
     pub(super) items: Vec<JudgedItem<'a>>,
-    /// Compaction may have taken what stands before, but for the user messages that it must keep.
+    /// Compaction may have taken what is before, but for the user messages that it must keep.
     pub(super) compacted: usize,
-    /// A hand-over's filter may have taken what stands before.
+    /// A hand-over's filter may have taken what is before.
     pub(super) filtered: usize,
     /// The agents, by their numbers, whose system messages a request may have.
     pub(super) agents: Vec<usize>,
-    /// Whether a call has handed over.
+    /// True if a call has handed over.
     pub(super) handed_over: bool,
 }
 
 /// A user message or a response.
 #[derive(Debug)]
 pub(super) struct JudgedItem<'a> {
-    /// The run in which it was said.
+    /// The run in which it was sent.
     pub(super) run: usize,
     pub(super) kind: ItemKind<'a>,
-    /// Whether it may be missing from now on: because it may be, or since that was said.
+    /// True if it may be missing from now on: because it may be, or since it was sent.
     pub(super) may_be_missing: bool,
     /// The last run one of whose requests has it.
     pub(super) seen: Option<usize>,
-    /// Whether a difference between it and its script was named in its own run.
+    /// True if a difference between it and its script was named in its own run.
     pub(super) differs: bool,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Debug)]
 pub(super) enum ItemKind<'a> {
     User(&'a str),
@@ -48,18 +48,18 @@ pub(super) enum ItemKind<'a> {
 pub(super) struct ResponseFate<'a> {
     pub(super) said: &'a PlannedResponse,
     pub(super) calls: Vec<CallFate<'a>>,
-    /// Whether its run ended with it, so that its calls were open then.
+    /// True if its run ended with it, so that its calls were open then.
     pub(super) ends_run: bool,
-    /// The run that ended early, by a cut, a limit or a failure, while it was the last to be said or its calls ran.
+    /// The run that ended early, by a cut, a limit or a failure, while it was the last to be sent or its calls ran.
     pub(super) cut_in: Option<usize>,
 }
 
-/// What became of a call.
+/// The fate of a call.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each says something of its own")]
 pub(super) struct CallFate<'a> {
     pub(super) said: &'a PlannedCall,
-    /// Whether its tool needs an approval.
+    /// True if its tool needs an approval.
     pub(super) is_guarded: bool,
     /// In which runs it was executed, and whether it returned.
     pub(super) executions: Vec<(usize, bool)>,
@@ -67,13 +67,13 @@ pub(super) struct CallFate<'a> {
     pub(super) decision: Option<Decided<'a>>,
     /// The run whose user message went past it while it was pending.
     pub(super) passed: Option<usize>,
-    /// Whether it is pending: it waits for a decision.
+    /// True if it is pending: it waits for a decision.
     pub(super) is_pending: bool,
-    /// What the last request that had an answer to it said, and in which run.
+    /// The words of the last request that had an answer to it, and its run.
     pub(super) answer: Option<(usize, Option<String>)>,
-    /// Whether it is known to be gone.
+    /// True if it is known to be gone.
     pub(super) is_gone: bool,
-    /// Whether a fault of its answer was named.
+    /// True if a fault of its answer was named.
     pub(super) is_reported: bool,
 }
 
@@ -135,13 +135,13 @@ impl<'a> JudgedThread<'a> {
         self.items.get_mut(item)?.response_mut()?.calls.get_mut(number)
     }
 
-    /// What comes of a call, given the decision on it.
+    /// Returns the outcome of a call, given the decision on it.
     pub(super) fn outcome(&self, call: &CallFate<'a>) -> CallOutcome<'a> {
         let made = AgentCall { id: Some(call.said.id.clone()), name: Some(call.said.name.clone()), args: call.args() };
         self.session.tools.outcome(&made)
     }
 
-    /// Whether a text is the scripted result of another call, and not of this one.
+    /// Returns whether a text is the scripted result of another call, and not of this one.
     pub(super) fn is_result_of_another(&self, place: (usize, usize), text: &str, upto: usize) -> bool {
         let is = |call: &CallFate<'a>| match self.outcome(call) {
             CallOutcome::Result(Value::String(result)) => !result.trim().is_empty() && result == text,
@@ -190,29 +190,29 @@ impl ResponseFate<'_> {
         self.said.calls.iter().any(PlannedCall::is_raw)
     }
 
-    /// Whether a call of it is, or was, pending.
+    /// Returns whether a call of it is, or was, pending.
     pub(super) fn waits(&self) -> bool {
         self.calls.iter().any(|call| call.is_guarded)
     }
 
-    /// Whether its calls were open when a run ended early.
+    /// Returns whether its calls were open when a run ended early.
     pub(super) fn is_open_cut(&self) -> bool {
         self.cut_in.is_some() && self.ends_run
     }
 
-    /// Whether one of its calls had returned when its run ended early.
+    /// Returns whether one of its calls had returned when its run ended early.
     pub(super) fn had_returned(&self, call: &CallFate<'_>) -> bool {
         self.cut_in.is_some_and(|run| call.has_returned(run))
     }
 
-    /// Whether a user message went past a pending call of it.
+    /// Returns whether a user message went past a pending call of it.
     pub(super) fn is_passed(&self) -> bool {
         self.calls.iter().any(|call| call.passed.is_some())
     }
 }
 
 impl CallFate<'_> {
-    /// Whether it had returned in one of the runs up to this one.
+    /// Returns whether it had returned in one of the runs up to this one.
     pub(super) fn has_returned(&self, upto: usize) -> bool {
         self.executions.iter().any(|(run, returned)| *returned && *run <= upto)
     }
@@ -243,7 +243,7 @@ impl CallFate<'_> {
         self.decision.as_ref().map(|decided| decided.approval)
     }
 
-    /// What an approval puts in the place of its arguments.
+    /// Returns the arguments with which an approval replaces its own.
     pub(super) fn approved_args(&self) -> Option<&Map<String, Value>> {
         match self.approval()? {
             Approval::Approved { args } => args.as_ref(),
@@ -251,7 +251,7 @@ impl CallFate<'_> {
         }
     }
 
-    /// Why it was denied, if somebody said so.
+    /// Returns the reason of a denial, if one was given.
     pub(super) fn denial_reason(&self) -> Option<&str> {
         match self.approval()? {
             Approval::Approved { .. } => None,

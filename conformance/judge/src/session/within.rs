@@ -1,4 +1,4 @@
-//! What must hold inside each run, by the oracles of profile `universal`; and how the run ended.
+//! Judges each run by the oracles of profile `universal`, and how the run ended.
 
 use super::judging::{Judging, RequestPlace};
 use super::naming::image;
@@ -162,7 +162,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What is wrong with a response in its own run is not named again.
+    /// Leaves out the faults of a response in its own run, which are named there.
     fn leave(&mut self, index: usize, found: &Findings) {
         let is_changed = found.breaks(&[
             clause::AGENT_RESPONSE,

@@ -9,33 +9,33 @@ use threadspec::{Error, Event, read_events};
 /// The input of any operation. Those of cases are wrong on purpose, too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
-    /// Of `escape`: what is to be escaped.
+    /// For `escape`: the text.
     pub text: Part<String>,
     /// The thread.
     pub events: Part<Value>,
-    /// What follows the document.
+    /// The text behind the document.
     pub response_prefix: Part<String>,
     /// `standard` or `xml`.
     pub context_mode: Part<String>,
-    /// What stands before the thread.
+    /// The text before the thread.
     pub instructions: Part<String>,
-    /// Of `tools`: the list so far.
+    /// For `tools`: the list so far.
     pub messages: Part<Parts<ChatMessage>>,
-    /// What the model answers.
+    /// The model's answers.
     pub model: Part<Parts<ScriptedTurn>>,
-    /// What each tool gives.
+    /// The results of each tool.
     pub tools: Part<Map<String, Value>>,
     /// The limit of `tools`.
     pub max_recursion_depth: Part<Number>,
-    /// Of `loop`: what the user asks.
+    /// For `loop`: the prompt of the user.
     pub prompt: Part<String>,
-    /// What the verifier says; null is no verifier.
+    /// The verifier's results; null is no verifier.
     pub verify: Part<Parts<ScriptedVerification>>,
     /// The limit of requests in an iteration.
     pub max_tool_calls_per_iteration: Part<Number>,
 }
 
-/// What the scripted model answers.
+/// An answer of the scripted model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptedTurn {
     /// It fails with this message.
@@ -44,7 +44,7 @@ pub struct ScriptedTurn {
     pub content: Part<String>,
     /// The calls.
     pub calls: Part<Parts<Call>>,
-    /// Over the wire: why the response ends, if that is said.
+    /// Over the wire: why the response ends, if that is given.
     pub stop: Part<String>,
     /// Over the wire: what the model says instead of an answer.
     pub refusal: Part<String>,
@@ -61,16 +61,16 @@ pub struct ScriptedFault {
     pub retry_after_ms: Part<Number>,
 }
 
-/// What the scripted verifier says.
+/// A result of the scripted verifier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptedVerification {
-    /// Whether the work is done.
+    /// True if the work is done.
     pub complete: Part<bool>,
-    /// What is missing.
+    /// The part that is missing.
     pub reason: Part<String>,
 }
 
-/// Stands for a turn that is none.
+/// Represents a turn that is none.
 static NO_TURN: ScriptedTurn = ScriptedTurn {
     error: Part::Missing,
     content: Part::Missing,
@@ -80,7 +80,7 @@ static NO_TURN: ScriptedTurn = ScriptedTurn {
     thinking: Part::Missing,
     attempts: Part::Missing,
 };
-/// Stands for what a verifier cannot say.
+/// Represents what a verifier cannot say.
 static NO_CHECK: ScriptedVerification = ScriptedVerification { complete: Part::Missing, reason: Part::Missing };
 
 impl Input {
@@ -121,12 +121,12 @@ impl Input {
         read_events(&self.events.proper().unwrap_or(&Value::Null).to_string())
     }
 
-    /// The events, as they stand there.
+    /// The events, as they are there.
     pub fn thread(&self) -> Parts<ThreadEvent> {
         Part::read(self.events.to_json()).proper().cloned().unwrap_or_default()
     }
 
-    /// Whether the thread is shown as a document.
+    /// Returns whether the thread is shown as a document.
     pub fn is_in_xml_mode(&self) -> bool {
         self.context_mode.is("xml")
     }
@@ -141,14 +141,14 @@ impl Input {
         self.turns().nth(request)
     }
 
-    /// What the verifier says, in order.
+    /// Returns the verifier's results, in order.
     pub fn checks(&self) -> impl Iterator<Item = &ScriptedVerification> {
         self.verify.list().iter().map(|check| check.proper().unwrap_or(&NO_CHECK))
     }
 }
 
 impl ScriptedTurn {
-    /// Whether the model asks for tools.
+    /// Returns whether the model asks for tools.
     pub fn has_calls(&self) -> bool {
         !self.calls.list().is_empty()
     }

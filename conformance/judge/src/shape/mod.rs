@@ -1,4 +1,4 @@
-//! What messages, events, runs and inputs are in JSON, with a place for whatever a wrong one has instead.
+//! Defines the JSON forms of messages, events, runs and inputs, with a place for the values of a wrong one.
 
 mod input;
 mod output;

@@ -33,12 +33,12 @@ pub struct LoopOutput {
     pub stop_reason: Part<StopReason>,
 }
 
-/// An output of `tools` in profile `universal`; null stands for what is missing.
+/// An output of `tools` in profile `universal`; null represents what is missing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentRun {
     /// As the model got them.
     pub requests: Requests,
-    /// The same objects after the run.
+    /// The requests as objects after the run.
     pub requests_at_end: Requests,
     /// The list at the end.
     pub messages: Part<Parts<ChatMessage>>,
@@ -46,25 +46,25 @@ pub struct AgentRun {
     pub given: Part<Parts<ChatMessage>>,
     /// How the run reported a failure.
     pub failure: Part<String>,
-    /// What the provider saw, if the run went over the wire.
+    /// The provider's report, if the run went over the wire.
     pub wire: Part<WireReport>,
 }
 
-/// What a provider saw of a run over the wire.
+/// The provider's report on a run over the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireReport {
     /// The API.
     pub api: Part<String>,
-    /// Whether answers were to be streamed.
+    /// True if answers were to be streamed.
     pub stream: Part<bool>,
-    /// What was said to each request and came whole, in the place of the script's turns. A request that failed for good has an
-    /// `error`, and beside it what came before it failed.
+    /// The answers to each request that came whole, instead of the script's turns. A request that failed for good has an `error`, and
+    /// beside it what came before it failed.
     pub said: Part<Parts<ScriptedTurn>>,
-    /// What is wrong with the requests as such.
+    /// The faults of the requests as such.
     pub findings: Part<Parts<WireRemark>>,
     /// Why the run shows nothing, if so.
     pub unsupported: Part<String>,
-    /// The name of the gateway that stood between agent and provider, if one did.
+    /// The name of the gateway that was between agent and provider, if there was one.
     pub through: Part<String>,
 }
 
@@ -75,7 +75,7 @@ pub struct WireRemark {
     pub clause: Part<String>,
     /// `must`, `should` or `note`.
     pub level: Part<String>,
-    /// What is wrong, and where.
+    /// The fault and its place.
     pub what: Part<String>,
 }
 
@@ -95,7 +95,7 @@ pub struct ChatMessage {
 /// A call as a reply or a script has it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Call {
-    /// What its result refers to.
+    /// The id to which its result refers.
     pub id: Part<String>,
     /// The tool.
     pub name: Part<String>,
@@ -119,13 +119,13 @@ pub enum Speaker {
 /// An event as a reply has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadEvent {
-    /// What happened.
+    /// The content.
     pub body: EventBody,
     /// In which iteration.
     pub iteration: Part<Number>,
 }
 
-/// What an event of each type says; the members have the names of the protocol.
+/// The content of an event of each type; the members have the names of the protocol.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "PROTOCOL.md names the members")]
 pub enum EventBody {
@@ -189,7 +189,7 @@ impl EventBody {
         }
     }
 
-    /// Whether another one has the same type, and the same role.
+    /// Returns whether another one has the same type, and the same role.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Message { role, .. }, Self::Message { role: other, .. }) => role == other,

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Number, Value};
 
-/// What stands where the protocol wants a `T`. A wrong reply is judged, too, so whatever it has there is kept.
+/// A value where the protocol wants a `T`. A wrong reply is judged, too, so whatever it has there is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Part<T> {
-    /// What is wanted.
+    /// The wanted value.
     Proper(T),
     /// Another value.
     Odd(Box<Value>),
@@ -41,7 +41,7 @@ impl<T: Shape> Part<T> {
         members.get_mut(name).map(Value::take).map_or(Self::Missing, Self::read)
     }
 
-    /// The same for an optional member, which `null` leaves out.
+    /// Takes an optional member, which `null` leaves out.
     pub(super) fn take_optional(members: &mut Map<String, Value>, name: &str) -> Self {
         Some(Self::take(members, name)).filter(|part| !part.is_null()).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl<T: Shape> Part<T> {
 }
 
 impl<T> Part<T> {
-    /// What is wanted, if it is there.
+    /// Returns the wanted value, if it is there.
     pub fn proper(&self) -> Option<&T> {
         match self {
             Self::Proper(proper) => Some(proper),
@@ -70,7 +70,7 @@ impl<T> Part<T> {
         }
     }
 
-    /// The same, to be changed.
+    /// Returns the wanted value, to be changed.
     pub fn proper_mut(&mut self) -> Option<&mut T> {
         match self {
             Self::Proper(proper) => Some(proper),
@@ -78,7 +78,7 @@ impl<T> Part<T> {
         }
     }
 
-    /// Whether it is exactly this.
+    /// Returns whether it is exactly this.
     pub fn is<U: ?Sized>(&self, wanted: &U) -> bool
     where
         T: PartialEq<U>,
@@ -86,12 +86,12 @@ impl<T> Part<T> {
         self.proper().is_some_and(|proper| proper == wanted)
     }
 
-    /// Whether it is null.
+    /// Returns whether it is null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Odd(other) if other.is_null())
     }
 
-    /// What is wanted, if there is anything; null is nothing.
+    /// Returns the wanted value, if there is any; null is none.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl<T> Part<Vec<T>> {
         self.proper().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The same, to be changed.
+    /// Returns the list, to be changed.
     pub fn list_mut(&mut self) -> &mut [T] {
         self.proper_mut().map(Vec::as_mut_slice).unwrap_or_default()
     }

@@ -4,22 +4,22 @@ use super::part::{Part, Parts, Shape, object};
 use super::{ChatMessage, Speaker, WireRemark};
 use serde_json::{Map, Value};
 
-/// What only the provider can read, and must get back as it was.
+/// A part that only the provider can read, and must get back unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpaqueItem {
     /// `thinking`, `redacted`, `reasoning` or `signature`.
     pub kind: Part<String>,
-    /// Of `thinking`.
+    /// For `thinking`: the text.
     pub text: Part<String>,
-    /// Of `thinking`.
+    /// For `thinking`: the signature.
     pub signature: Part<String>,
-    /// Of `redacted` and of `signature`.
+    /// For `redacted` and `signature`: the data.
     pub data: Part<String>,
-    /// Of `reasoning`.
+    /// For `reasoning`: the id.
     pub id: Part<String>,
-    /// Of `reasoning`.
+    /// For `reasoning`: the encrypted content.
     pub encrypted: Part<String>,
-    /// Of `signature`: the id of the call that it belongs to.
+    /// For `signature`: the id of the call that it belongs to.
     pub call: Part<String>,
 }
 
@@ -28,31 +28,31 @@ pub struct OpaqueItem {
 pub struct SessionOutput {
     /// One report for each run.
     pub runs: Part<Parts<RunReport>>,
-    /// What the provider saw, if the session went over the wire.
+    /// The provider's report, if the session went over the wire.
     pub wire: Part<SessionWireReport>,
 }
 
-/// What a provider saw of a session over the wire.
+/// The provider's report on a session over the wire.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionWireReport {
     /// The API.
     pub api: Part<String>,
-    /// Whether answers were to be streamed.
+    /// True if answers were to be streamed.
     pub stream: Part<bool>,
-    /// For each run what was said to each of its requests, in the place of the script's turns: an `error` to one that was refused.
+    /// For each run what was sent to each of its requests, instead of the script's turns: an `error` to one that was refused.
     pub said: Part<Parts<Parts<Value>>>,
-    /// What is wrong with the requests as such.
+    /// The faults of the requests as such.
     pub findings: Part<Parts<WireRemark>>,
     /// Why the session shows nothing, if so.
     pub unsupported: Part<String>,
 }
 
-/// What came of a run of a session.
+/// The report of a run of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunReport {
     /// As the model got them.
     pub requests: Part<Parts<Parts<SessionMessage>>>,
-    /// What the tools were called with.
+    /// The calls that the tools ran.
     pub executed: Part<Parts<Execution>>,
     /// The ids of the calls that wait for a decision after the run.
     pub pending: Part<Parts<String>>,
@@ -75,7 +75,7 @@ pub struct SessionMessage {
     pub calls: Part<Parts<SentCall>>,
     /// The call that is answered.
     pub call_id: Part<String>,
-    /// What only the provider can read.
+    /// The parts that only the provider can read.
     pub opaque: Part<Parts<OpaqueItem>>,
     /// The SHA-256 of each image, in hexadecimal.
     pub images: Part<Parts<String>>,
@@ -84,7 +84,7 @@ pub struct SessionMessage {
 /// A call in a message of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SentCall {
-    /// What its result refers to.
+    /// The id to which its result refers.
     pub id: Part<String>,
     /// The tool.
     pub name: Part<String>,
@@ -103,7 +103,7 @@ pub struct Execution {
     pub name: Part<String>,
     /// The arguments with which it was called.
     pub args: Part<Value>,
-    /// Whether it had returned when the run ended; it had, if nothing is said.
+    /// True if it had returned when the run ended, which is the default.
     pub returned: Part<bool>,
 }
 

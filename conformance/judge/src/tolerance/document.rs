@@ -1,11 +1,11 @@
 //! A document taken apart into its elements, to be put as the clauses say.
 
-/// What separates elements. A text cannot hold it: it has no raw `<`.
+/// Separates elements. A text cannot hold it: it has no raw `<`.
 const BETWEEN: &str = "\n  <event ";
 const START: &str = "<thread>";
 const END: &str = "\n</thread>";
 
-/// Elements, each without what stands before and after it: `type="human" id="0" …>text</event>`.
+/// Elements, each without what is before and after it: `type="human" id="0" …>text</event>`.
 pub(super) struct Elements(pub(super) Vec<String>);
 
 impl Elements {

@@ -44,7 +44,7 @@ struct Replaced {
     text: String,
 }
 
-/// Replaces each error event that stands in place of a failed tool's result by that result, in the events and in all requests.
+/// Replaces each error event that is in place of a failed tool's result by that result, in the events and in all requests.
 pub(super) fn settle(input: &Input, run: &mut LoopOutput) {
     let replaced = in_events(input, run.events.list_mut());
     if replaced.is_empty() {

@@ -6,7 +6,7 @@ use crate::protocol::{ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Sp
 use serde_json::Number;
 use threadspec::{Profile, Role, escape_text};
 
-/// What the clause has otherwise: at a position of the log, after an iteration.
+/// A difference that the clause explains: at a position of the log, after an iteration.
 struct LogEdit {
     at: usize,
     iteration: usize,
@@ -18,7 +18,7 @@ enum EditKind {
     Insert(String),
 }
 
-/// Takes out and puts in what stands too much and is missing, in the events and in all requests after them.
+/// Takes out and puts in what is too much and is missing, in the events and in all requests after them.
 pub(super) fn settle(profile: Profile, input: &Input, run: &mut LoopOutput) {
     let (Some(requests), Some(events)) = (run.requests.proper_mut(), run.events.proper_mut()) else { return };
     let begins = beginnings(input, requests.len());
@@ -131,7 +131,7 @@ mod tests {
     use serde_json::{Value, json};
     use threadspec::{Profile, escape_text};
 
-    /// Two iterations that fail verification, the first without a reason, and what is said of each.
+    /// Runs two iterations that fail verification, the first without a reason, with the feedback of each.
     fn run(mode: &str, feedback: [&str; 2]) -> (Value, Value) {
         let texts = ["a", "b", "c"];
         let model: Vec<Value> = texts.iter().map(|text| json!({"content": text})).collect();

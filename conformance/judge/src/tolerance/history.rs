@@ -4,7 +4,7 @@ use super::iterations::beginnings;
 use crate::protocol::{ChatMessage, Input, LoopOutput, Part, Parts, Shape, Speaker, ThreadEvent};
 use threadspec::{Event, EventKind, read_events};
 
-/// What stands before the answer of a person (MSG-ANSWER).
+/// Begins the answer of a person (MSG-ANSWER).
 const ANSWER: &str = "[Human Response]: ";
 
 /// Settles the output of `messages` in standard mode.
@@ -59,7 +59,7 @@ fn as_the_reference(events: &[Event], messages: Parts<ChatMessage>) -> Parts<Cha
             message => single.push(message),
         }
     }
-    // A system message may stand before those of the events.
+    // A system message may be before those of the events.
     let is_system = |message: &ChatMessage| message.speaker.is(&Speaker::System);
     let first = usize::from(single.first().and_then(Part::proper).is_some_and(is_system));
     for (event, message) in events.iter().filter(|event| has_message(event)).zip(single.iter_mut().skip(first)) {

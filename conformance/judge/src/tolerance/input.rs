@@ -10,8 +10,8 @@ use threadspec_golden::clause;
 /// More requests than any script answers.
 const UNLIMITED: u64 = u32::MAX as u64;
 
-/// Whether a valid input may be refused all the same: for its nesting, for numbers beyond the doubles (INP-3), or because
-/// `String` throws (STR-2).
+/// Returns whether a valid input may be refused all the same: for its nesting, for numbers beyond the doubles (INP-3), or because `String`
+/// throws (STR-2).
 pub(crate) fn may_refuse(op: Op, profile: Profile, input: &str) -> bool {
     is_extreme(input)
         || profile == Profile::Literal
@@ -19,7 +19,7 @@ pub(crate) fn may_refuse(op: Op, profile: Profile, input: &str) -> bool {
             && Input::read(input).is_ok_and(|input| is_string_called(op, &input) && has_own_string(&input))
 }
 
-/// Whether an iteration is spelled otherwise than in digits: that `1.0` is an integer, only a `should` clause says (INP-1).
+/// Returns whether an iteration is spelled otherwise than in digits: that `1.0` is an integer, only a `should` clause says (INP-1).
 pub(crate) fn has_odd_iterations(input: &str) -> bool {
     let is_odd = |token: &str| !token.bytes().all(|byte| byte.is_ascii_digit());
     let (mut name, mut depth) = ("", 0_usize);
@@ -50,7 +50,7 @@ pub(crate) fn has_odd_iterations(input: &str) -> bool {
     })
 }
 
-/// Whether results are written by `String`.
+/// Returns whether results are written by `String`.
 fn is_string_called(op: Op, input: &Input) -> bool {
     op == Op::Serialize || op == Op::Messages && input.is_in_xml_mode()
 }
@@ -60,7 +60,7 @@ fn has_own_string(input: &Input) -> bool {
     input.thread().iter().filter_map(Part::proper).any(throws)
 }
 
-/// Whether `String` of a value throws in ECMAScript: an object, perhaps inside arrays, with a `toString` of its own.
+/// Returns whether `String` of a value throws in ECMAScript: an object, perhaps inside arrays, with a `toString` of its own.
 fn throws(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(throws),
@@ -80,8 +80,8 @@ pub(crate) fn other_input(op: Op, profile: Profile, input: &str) -> Option<Strin
     Some(input.to_string())
 }
 
-/// The same script in the words of implementations that do not follow a `should` clause, and that clause: how many requests an iteration
-/// may have (LOOP-LIMIT), and whether the number of iterations is limited (LOOP-MAX).
+/// Rewrites a script for implementations that do not follow a `should` clause, and names that clause: how many requests an iteration may
+/// have (LOOP-LIMIT), and whether the number of iterations is limited (LOOP-MAX).
 pub(crate) fn neglectful_inputs(input: &str) -> Vec<(&'static str, String)> {
     let Ok(input) = json::read(input) else { return Vec::new() };
     let with = |name: &str, value: Value| {

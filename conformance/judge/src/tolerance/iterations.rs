@@ -1,4 +1,4 @@
-//! Which requests of a loop begin an iteration, as its script says.
+//! Finds the requests of a loop that begin an iteration, by its script.
 
 use crate::protocol::{Input, ScriptedTurn};
 

@@ -1,6 +1,6 @@
-//! Which differences between replies do not count, for `verify` and for `fuzz`.
+//! Decides which differences between replies do not count, for `verify` and for `fuzz`.
 //!
-//! A reply is not compared as it stands, but as the reference would have spelled it: `settled` undoes what
+//! A reply is not compared as it is, but as the reference would have spelled it: `settled` undoes what
 //! [`TOLERATED`] lists. What single cases accept besides is in their expectations (`oneOf`, `holds`).
 
 mod document;
@@ -23,7 +23,7 @@ use threadspec::{Profile, is_xml_char};
 
 pub(crate) use input::{has_odd_iterations, may_refuse, neglectful_inputs, other_input};
 
-/// What is tolerated, and where; `REFERENCE.md` lists it in the same words.
+/// Lists everything that is tolerated, and where; `REFERENCE.md` lists it in the same words.
 pub const TOLERATED: &[(&str, &str)] = &[
     ("everywhere", "object members in any order, and a number in any spelling of its value"),
     (
@@ -34,11 +34,11 @@ pub const TOLERATED: &[(&str, &str)] = &[
         "everywhere",
         "`null` for an optional member: `tool_calls`, `tool_call_id`, `verified`, and for those of `ok`, `reject`, `unsupported` that the reply is not",
     ),
-    ("everywhere", "what a refusal says, if the texts that a case asks for are in it, in any order"),
+    ("everywhere", "any words of a refusal that hold the texts of the case, in any order"),
     ("everywhere", "a refusal of an input that is nested deeper than 50 levels, or has numbers beyond the doubles"),
     ("everywhere", "a class name before the error of a model, and its end after 500 characters"),
     ("literal, documents", "a refusal of a result at which `String` throws, for a member `toString`"),
-    ("literal, `escape`", "a character that XML forbids left raw"),
+    ("literal, `escape`", "a raw character that XML forbids"),
     (
         "literal, documents",
         "a permitted reference for CR in text, and for TAB, LF and CR in attributes, in any spelling, character by character: `&#9;`, `&#09;`, `&#x9;`",
@@ -52,13 +52,13 @@ pub const TOLERATED: &[(&str, &str)] = &[
         "cases of other clauses",
         "a missing completion event and what it says, feedback in other words, without a reason or missing (LOOP-VERIFY)",
     ),
-    ("cases of other clauses", "of which responses `response` is the text (LOOP-RESPONSE)"),
+    ("cases of other clauses", "another response as the one whose text is `response` (LOOP-RESPONSE)"),
     ("cases of other clauses", "the wording of failing and unknown tools (LOOP-TOOL-ERROR)"),
     ("cases of other clauses", "the wording of an error event (LOOP-ERROR)"),
-    ("cases of other clauses", "what stands around summaries in the system message, and their order (CTX-SUMMARIES)"),
+    ("cases of other clauses", "the text around summaries in the system message, and their order (CTX-SUMMARIES)"),
 ];
 
-/// What was asked, and which clauses the reply is judged by.
+/// The request, and the clauses that judge the reply.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
     /// The operation.
@@ -67,7 +67,7 @@ pub struct Asked<'a> {
     pub profile: Profile,
     /// The input, as JSON text.
     pub input: &'a str,
-    /// Whether a clause must hold exactly. What other `should` clauses shape is tolerated.
+    /// True if a clause must hold exactly. What other `should` clauses shape is tolerated.
     pub holds: &'a dyn Fn(&str) -> bool,
 }
 
@@ -133,7 +133,7 @@ fn each_document_in(messages: &mut [Part<ChatMessage>], change: &dyn Fn(&str) ->
     }
 }
 
-/// Where the message of a refusal departs from the expected texts, which may stand in any order.
+/// Where the message of a refusal departs from the expected texts, which may be in any order.
 pub fn refusal(expected: &Pattern, message: &str) -> Mismatches {
     match expected {
         Pattern::Includes(parts)

@@ -19,7 +19,7 @@ struct Wording {
     expected: String,
     /// The call whose result it is.
     call: Option<Part<String>>,
-    /// What stands before it in messages.
+    /// The text before it in messages.
     prefix: &'static str,
 }
 
@@ -144,12 +144,12 @@ struct RunTexts {
     feedback: IntoIter<String>,
     outcomes: IntoIter<Option<String>>,
     errors: IntoIter<String>,
-    /// Whether an error may say anything.
+    /// True if an error may say anything.
     is_any_error: bool,
 }
 
-/// Whether an error text is the model's message, perhaps with a class name before it and cut after 500 characters (LOOP-ERROR), as each
-/// language counts them.
+/// Returns whether an error text is the model's message, perhaps with a class name before it and cut after 500 characters (LOOP-ERROR), as
+/// each language counts them.
 fn is_message(message: &str, actual: &str) -> bool {
     /// The bytes of 500 characters at least, but for one that is split and those of an end.
     const CUT: usize = 490;
@@ -235,7 +235,7 @@ impl Wording {
         self.actual != self.expected
     }
 
-    /// Whether a message is this text.
+    /// Returns whether a message is this text.
     fn is(&self, message: &ChatMessage) -> bool {
         let speaker = if self.call.is_some() { Speaker::Tool } else { Speaker::Human };
         message.speaker.is(&speaker)
@@ -244,7 +244,7 @@ impl Wording {
     }
 }
 
-/// Rewords a list of messages as the clauses do. The texts stand in it in order, though some may be missing.
+/// Rewords a list of messages as the clauses do. The texts are in it in order, though some may be missing.
 fn reword(wordings: &[Wording], list: &mut [Part<ChatMessage>], given: usize, documents: Option<Profile>) {
     let mut rest = wordings;
     for message in list.iter_mut().skip(given).filter_map(Part::proper_mut) {
@@ -316,7 +316,7 @@ fn summaries(input: &Input, messages: &mut Parts<ChatMessage>) {
     }
 }
 
-/// Whether a text holds each of these for itself, in any order: the longest is looked for first, since it may hold another one.
+/// Returns whether a text holds each of these for itself, in any order: the longest is looked for first, since it may hold another one.
 fn holds(text: &str, mut parts: Vec<&str>) -> bool {
     parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
     let mut rests = vec![text];

@@ -53,7 +53,7 @@ fn raw<'a>(escaped: &'a str, white_space: &[char]) -> Cow<'a, str> {
     Cow::Owned(raw)
 }
 
-/// The character that a reference stands for; `None` if XML has no such reference.
+/// The character that a reference represents; `None` if XML has no such reference.
 fn character(number: &str) -> Option<char> {
     let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
     let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));

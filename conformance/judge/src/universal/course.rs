@@ -20,15 +20,15 @@ pub(crate) enum CourseEnd {
 /// A call of a response, with what came of it.
 #[derive(Clone, Debug)]
 pub(crate) struct CallRecord<'a> {
-    /// As the model said it.
+    /// As the model sent it.
     pub(crate) call: &'a AgentCall,
     /// As the next request has it.
     pub(crate) sent: Option<&'a AgentCall>,
-    /// What answers it.
+    /// The answers to it.
     pub(crate) answers: Vec<Placed<'a>>,
-    /// Whether another call of the response is sent with the same id, so that their answers cannot be told apart.
+    /// True if another call of the response is sent with the same id, so that their answers cannot be distinguished.
     pub(crate) is_ambiguous: bool,
-    /// Whether the answer has the id that the model gave, although the call was sent with another.
+    /// True if the answer has the id that the model gave, although the call was sent with another.
     pub(crate) answered_by_old_id: bool,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Round<'a> {
 pub(crate) struct Course<'a> {
     pub(crate) script: &'a RunScript,
     pub(crate) record: &'a Record,
-    /// Whether integers up to 2^64 must stay exact.
+    /// True if integers up to 2^64 must stay exact.
     pub(crate) exact: bool,
     pub(crate) requests: Vec<Conversation<'a>>,
     pub(crate) rounds: Vec<Round<'a>>,
@@ -73,7 +73,7 @@ impl<'a> Course<'a> {
         Self { script, record, exact, requests, rounds, end, retries }
     }
 
-    /// Whether each call of each round is answered exactly once, so that contents can be judged.
+    /// Returns whether each call of each round is answered exactly once, so that contents can be judged.
     pub(crate) fn pairs_up(&self) -> bool {
         self.rounds.iter().all(|round| {
             let answered = round.calls.iter().all(|asked| asked.sent.is_some() && asked.answers.len() == 1);

@@ -1,4 +1,4 @@
-//! What the oracles find.
+//! Collects the findings of the oracles.
 
 use super::Property;
 use super::value::{DifferenceKind, ValueDifference};
@@ -10,7 +10,7 @@ use threadspec_golden::clause;
 pub struct Finding {
     /// The clause.
     pub clause: &'static str,
-    /// What is wrong, and where.
+    /// The fault and its place.
     pub what: String,
 }
 
@@ -25,13 +25,13 @@ impl std::fmt::Display for Finding {
 pub(crate) struct Findings {
     /// In the order of the clauses' oracles.
     pub(crate) found: Vec<Finding>,
-    /// Whether the first of them says that the run ended too early, or with a failure, so that others cannot be judged.
+    /// True if the first of them says that the run ended too early, or with a failure, so that others cannot be judged.
     pub(crate) cut_short: bool,
     /// The property, and why it cannot be judged.
     pub(crate) unobserved: Vec<(Property, String)>,
     /// Breaches of `should` clauses that only a provider sees.
     pub(crate) recommended: Vec<Finding>,
-    /// What a provider saw that is no breach.
+    /// The provider's remarks that are no breach.
     pub(crate) notes: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ const GATE_ANSWERS: [&str; 10] = [
     clause::GATE_STATUS,
     clause::GATE_INDEPENDENT,
 ];
-/// What a change by a gateway looks like to the oracles, beside [`CONTENTS`].
+/// The properties that a change by a gateway also seems to break, beside [`CONTENTS`].
 const GATE_ECHOES: [&str; 5] = [
     clause::AGENT_NUMBERS,
     clause::AGENT_ORDER,
@@ -46,7 +46,7 @@ const GATE_ECHOES: [&str; 5] = [
     clause::AGENT_END,
 ];
 
-/// Whether an input is that of a case about gateways: what a client sends, and what the model answers.
+/// Returns whether an input is that of a case about gateways: what a client sends, and what the model answers.
 pub(super) fn is_case(input: &str) -> bool {
     json::member(input, "sends").is_some()
 }

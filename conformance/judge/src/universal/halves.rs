@@ -1,7 +1,7 @@
 //! Keeps lone surrogates (here: halves) visible.
 //!
 //! A Rust string cannot hold one, but the judge must see whether one reached a request. So it reads inputs and outputs as marked data
-//! (`threadspec::surrogates`): a mark always stands for a half, and texts that were read are equal, or contain one another, only where they
+//! (`threadspec::surrogates`): a mark always represents a half, and texts that were read are equal, or contain one another, only where they
 //! did so before.
 
 use std::borrow::Cow;
@@ -35,7 +35,7 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     }
 }
 
-/// Whether marked data may differ from what other readers make of JSON text.
+/// Returns whether marked data may differ from what other readers make of JSON text.
 pub fn reads_otherwise(json: &str) -> bool {
     matches!(mark_surrogates(json), Cow::Owned(_))
 }
@@ -45,7 +45,7 @@ pub fn escaped(json: &str) -> Cow<'_, str> {
     again(unmark_surrogates(json))
 }
 
-/// Marked text in which U+FFFD stands for each half, as the other profiles read it.
+/// Marked text in which U+FFFD represents each half, as the other profiles read it.
 pub fn repaired(text: &str) -> Cow<'_, str> {
     again(without_marks(text))
 }
@@ -58,12 +58,12 @@ fn again(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text arrived: unchanged but for its halves, each of which may be up to eight characters.
+/// Returns whether a text arrived: unchanged but for its halves, each of which may be up to eight characters.
 pub fn arrived(expected: &str, actual: &str) -> bool {
     expected == actual || has_marks(expected) && ends(expected, actual, BTreeSet::from([0])).contains(&actual.len())
 }
 
-/// Whether a text arrived somewhere inside another.
+/// Returns whether a text arrived somewhere inside another.
 pub(crate) fn arrived_inside(expected: &str, actual: &str) -> bool {
     if !has_marks(expected) {
         return actual.contains(expected);

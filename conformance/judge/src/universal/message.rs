@@ -1,4 +1,4 @@
-//! Messages as the judge reads them: as leniently as a provider would, but what is absent is told from what is empty.
+//! Reads messages as leniently as a provider would, but distinguishes absent from empty.
 
 use super::value::{equal, quote_text};
 use crate::shape::{self, ChatMessage, Part, Parts};
@@ -77,13 +77,13 @@ impl AgentMessage {
         self.content.as_deref().unwrap_or_default()
     }
 
-    /// Whether two messages are the same, value for value; what the assistant says may be null instead of empty.
+    /// Returns whether two messages are the same, value for value; what the assistant says may be null instead of empty.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let same_ids = self.calls.iter().map(|call| &call.id).eq(other.calls.iter().map(|call| &call.id));
         self.call_id == other.call_id && same_ids && self.is_but_for_ids(other)
     }
 
-    /// The same, whatever the ids.
+    /// Returns whether two messages are equal, whatever the ids.
     pub(crate) fn is_but_for_ids(&self, other: &Self) -> bool {
         let content =
             if self.speaker == Speaker::Ai { self.text() == other.text() } else { self.content == other.content };
@@ -120,14 +120,14 @@ fn text(text: Part<String>, name: &str) -> Result<Option<String>, String> {
     text.optional(|| format!("its `{name}` is not a string"))
 }
 
-/// A message and its place in the list that it stands in, counted from 0.
+/// A message and its place in the list that it is in, counted from 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed<'a> {
     pub(crate) index: usize,
     pub(crate) message: &'a AgentMessage,
 }
 
-/// A list without its system messages, which stand apart.
+/// A list without its system messages, which are apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conversation<'a> {
     /// How long the list is with them.

@@ -46,18 +46,18 @@ pub use refusal::Refusable;
 pub use subjects::subjects;
 pub use wire::can_be_declared;
 
-/// What the hello of a testee says about what can be judged.
+/// The abilities that a testee's hello declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
     /// Integers up to 2^64 stay exact.
     pub exact_integers: bool,
     /// It takes several requests at once.
     pub concurrent: bool,
-    /// What it says about its sessions.
+    /// Its abilities for sessions.
     pub session: SessionAbilities,
 }
 
-/// What a testee made of an input.
+/// The reply of a testee to an input.
 #[derive(Clone, Debug)]
 pub enum AgentReply<'a> {
     /// The output of op `tools`, read with `value::read`.
@@ -66,7 +66,7 @@ pub enum AgentReply<'a> {
     Refusal(&'a str),
 }
 
-/// Whether a property holds of a run.
+/// Tells whether a property holds of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holding<'a> {
     /// It holds.
@@ -86,18 +86,18 @@ pub struct Ruling {
     has_requests: bool,
     pairs_up: bool,
     looks_shared: bool,
-    /// What over the wire has to be said of the run as a whole; `None` of another run.
+    /// The state over the wire of the run as a whole; `None` of another run.
     over_wire: Option<WireState>,
-    /// What has to be said of several runs; `None` of a single one.
+    /// The state of several runs; `None` of a single one.
     session: Option<SessionState>,
 }
 
-/// What a run over the wire shows.
+/// The state of a run over the wire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WireState {
     /// Why it shows nothing, if so.
     pub(crate) unsupported: Option<String>,
-    /// Whether a gateway stood between agent and provider.
+    /// True if a gateway was between agent and provider.
     pub(crate) is_through: bool,
 }
 
@@ -110,7 +110,7 @@ pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: AgentRe
     judge_in(input, others, usize::MAX, abilities, answer)
 }
 
-/// The same, where only the first `step` of the others ran before.
+/// Judges likewise, where only the first `step` of the others ran before.
 fn judge_in(
     input: &str,
     others: &Others,
@@ -207,13 +207,13 @@ impl Ruling {
         of_session.or_else(|| self.over_wire.as_ref()?.unsupported.as_deref())
     }
 
-    /// What is to be said whatever the verdict.
+    /// Returns the notes, whatever the verdict.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let shared = self.looks_shared.then(|| record::LOOKS_SHARED.to_owned());
         shared.into_iter().chain(self.findings.notes.iter().cloned())
     }
 
-    /// Whether a property holds.
+    /// Returns whether a property holds.
     pub fn holds(&self, property: Property) -> Holding<'_> {
         let is_own = |finding: &&Finding| match property {
             Property::WireRules => wire::is_rule(finding.clause),
@@ -240,7 +240,7 @@ impl Ruling {
         self.unless_blocked(property)
     }
 
-    /// Whether a property holds that no finding breaks.
+    /// Returns whether a property holds that no finding breaks.
     fn unless_blocked(&self, property: Property) -> Holding<'_> {
         let in_the_way = match &self.session {
             Some(session) if property.is_of_session() && !self.findings.cut_short => {

@@ -9,8 +9,8 @@ use threadspec::surrogates::has_marks;
 /// Shorter texts may come from anywhere.
 const SHORTEST: usize = 4;
 
-/// The texts of runs that are put to one process one after the other, each with the number of the first run that has it. JSON text is
-/// left out, as results are written as JSON.
+/// The texts of runs that run against one process one after the other, each with the number of the first run that has it. JSON text is left
+/// out, as results are written as JSON.
 #[derive(Clone, Debug, Default)]
 pub struct Others(HashMap<String, usize>);
 

@@ -20,10 +20,10 @@ pub enum Property {
     #[strum(message = "ids are kept, or renamed where the model repeats one")]
     AgentIds,
     /// AGENT-ANSWERED.
-    #[strum(message = "each call is answered exactly once, before anything else is said")]
+    #[strum(message = "each call is answered exactly once, before any other message")]
     AgentAnswered,
     /// AGENT-ORDER.
-    #[strum(message = "answers stand in call order")]
+    #[strum(message = "answers are in call order")]
     AgentOrder,
     /// AGENT-RESULT.
     #[strum(message = "a text arrives verbatim, any other result as JSON text with an equal value")]
@@ -62,7 +62,7 @@ pub enum Property {
     #[strum(message = "tools, ids and members with odd names are ordinary")]
     AgentOrdinary,
     /// AGENT-HISTORY.
-    #[strum(message = "a broken history is mended or refused, never sent as it is")]
+    #[strum(message = "a broken history is fixed or refused, never sent as it is")]
     AgentHistory,
     /// AGENT-SHARED.
     #[strum(message = "a request is not changed after it was sent; unsupported without `requestsAtEnd`")]
@@ -74,10 +74,10 @@ pub enum Property {
     #[strum(message = "runs do not influence each other")]
     AgentIndependent,
     /// AGENT-END.
-    #[strum(message = "the list at the end holds all that was shown and said, and is valid")]
+    #[strum(message = "the list at the end holds everything shown and answered, and is valid")]
     AgentEnd,
     /// AGENT-MODEL-FAILURE.
-    #[strum(message = "a failing model call ends the run, and nothing is said in the model's name")]
+    #[strum(message = "a failing model call ends the run, and nothing is written in the model's name")]
     AgentModelFailure,
     /// A part of AGENT-MODEL-FAILURE.
     #[strum(message = "the run says that the model failed; unsupported without `failure`")]
@@ -134,10 +134,12 @@ pub enum Property {
     #[strum(message = "a cut response of which anything is kept keeps its text and its returned calls")]
     SessionWhole,
     /// SESSION-ONCE.
-    #[strum(message = "what had returned or was told is not executed again, unless a later response asks for it")]
+    #[strum(
+        message = "a call that had returned or was answered is not executed again, unless a later response asks for it"
+    )]
     SessionOnce,
     /// SESSION-SAID-ONCE.
-    #[strum(message = "no message stands twice in a request, and none is missing, changed or out of its order")]
+    #[strum(message = "no message is twice in a request, and none is missing, changed or out of its order")]
     SessionSaidOnce,
     /// SESSION-PREFIX.
     #[strum(message = "request 1 of a run begins with the last request of the run before")]
@@ -146,7 +148,7 @@ pub enum Property {
     #[strum(message = "a pending call is executed once, when it is approved, with exactly the approved arguments")]
     SessionApproved,
     /// SESSION-DENIED.
-    #[strum(message = "a denied call is never executed, and is told")]
+    #[strum(message = "a denied call is never executed, and is answered")]
     SessionDenied,
     /// A part of SESSION-DENIED.
     #[strum(message = "the answer to a denied call holds the reason, if one is given")]
@@ -156,7 +158,7 @@ pub enum Property {
     SessionSiblings,
     /// SESSION-PENDING.
     #[strum(
-        message = "a user message past a pending call is refused, or the call is told or gone; a late decision executes nothing"
+        message = "a user message past a pending call is refused, or the call is answered or gone; a late decision executes nothing"
     )]
     SessionPending,
     /// SESSION-COMPACT.
@@ -171,7 +173,7 @@ pub enum Property {
     #[strum(message = "opaque parts come back byte for byte, once, at their place")]
     SessionOpaque,
     /// SESSION-RAW.
-    #[strum(message = "a call whose arguments are no JSON object is told, not executed, and the thread goes on")]
+    #[strum(message = "a call whose arguments are no JSON object is answered, not executed, and the thread goes on")]
     SessionRaw,
     /// SESSION-HANDOFF.
     #[strum(message = "after a hand-over the request is valid, and has the new agent's system message")]
@@ -205,7 +207,7 @@ pub enum Property {
     #[strum(message = "texts of system, human and assistant arrive verbatim")]
     GateText,
     /// GATE-INVENTED.
-    #[strum(message = "nothing stands on either side that nobody said")]
+    #[strum(message = "nothing is on either side that nobody sent")]
     GateInvented,
     /// GATE-MEDIA.
     #[strum(message = "images arrive with their bytes, or the request is refused")]
@@ -226,7 +228,7 @@ pub enum Property {
     #[strum(message = "what arrives breaks no rule of the provider's API that the client's request did not break")]
     GateValid,
     /// GATE-SAID.
-    #[strum(message = "the client reads the text and the calls that were said")]
+    #[strum(message = "the client reads the text and the calls that were sent")]
     GateSaid,
     /// GATE-STREAM.
     #[strum(message = "the client's stream is one of its API, however the provider's is cut")]
@@ -235,10 +237,10 @@ pub enum Property {
     #[strum(message = "an answer that broke off does not end as a whole one")]
     GateCut,
     /// GATE-STOP.
-    #[strum(message = "an answer that was cut off at the limit is told as such")]
+    #[strum(message = "an answer that was cut off at the limit is reported as such")]
     GateStop,
     /// GATE-STOP-CALLS.
-    #[strum(message = "an answer that ends with calls is told as one that calls tools")]
+    #[strum(message = "an answer that ends with calls is reported as one that calls tools")]
     GateStopCalls,
     /// GATE-STATUS.
     #[strum(message = "final refusals stay final, what may be tried again stays so, 401 and 429 stay themselves")]
@@ -351,7 +353,7 @@ impl Property {
         }
     }
 
-    /// Whether its clause is a `must`, as `clauses.json` says, too.
+    /// Returns whether its clause is a `must`, as `clauses.json` says, too.
     pub fn is_must(self) -> bool {
         !matches!(
             self,
@@ -380,22 +382,22 @@ impl Property {
         )
     }
 
-    /// Whether it is about HTTP, so that only a provider can see it.
+    /// Returns whether it is about HTTP, so that only a provider can see it.
     pub fn is_of_wire(self) -> bool {
         self.clause().starts_with("WIRE-")
     }
 
-    /// Whether it is about several runs on one thread (op `session`).
+    /// Returns whether it is about several runs on one thread (op `session`).
     pub fn is_of_session(self) -> bool {
         self.clause().starts_with("SESSION-")
     }
 
-    /// Whether it is about a gateway between agent and provider, so that only a run through one shows it.
+    /// Returns whether it is about a gateway between agent and provider, so that only a run through one shows it.
     pub fn is_of_gateway(self) -> bool {
         self.clause().starts_with("GATE-")
     }
 
-    /// What it demands, in a few words.
+    /// Returns its demand, in a few words.
     pub fn about(self) -> &'static str {
         self.get_message().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What came of a run: the output of op `tools` as the judge reads it.
+//! Reads the output of op `tools` for the judge.
 
 use super::message::{AgentMessage, Conversation, Speaker};
 use super::script::{ModelTurn, RunScript};
@@ -6,7 +6,7 @@ use super::{sameness, valid};
 use crate::shape::{AgentRun, ChatMessage, Part, Parts, WireReport};
 use threadspec::oracle::Api;
 
-/// What is said of a record whose requests are no copies.
+/// The note on a record whose requests are no copies.
 pub(crate) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \
                                        run: it has to copy each when the model gets it";
 
@@ -15,11 +15,11 @@ pub(crate) const LOOKS_SHARED: &str = "request 1 holds the response to it, so th
 pub(crate) struct Record {
     /// As the model got them.
     pub(crate) requests: Vec<Vec<AgentMessage>>,
-    /// The same objects after the run, if they can be seen.
+    /// The requests as objects after the run, if they can be seen.
     pub(crate) requests_at_end: Option<Vec<Vec<AgentMessage>>>,
-    /// Whether the requests were all one list that grew on, so that they had to be told apart.
+    /// True if the requests were all one list that grew on, so that they had to be distinguished.
     pub(crate) looks_shared: bool,
-    /// Whether the reply was a `reject`.
+    /// True if the reply was a `reject`.
     pub(crate) is_rejected: bool,
     /// The list at the end, if the run hands one back.
     pub(crate) messages: Option<Vec<AgentMessage>>,
@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(crate) given: Option<Vec<AgentMessage>>,
     /// How the run reported a failure, if it can be seen.
     pub(crate) failure: Option<String>,
-    /// Whether a provider wrote the requests down.
+    /// True if a provider wrote the requests down.
     pub(crate) is_over_wire: bool,
 }
 
@@ -72,7 +72,7 @@ impl Record {
         Self { failure: Some(message.to_owned()), is_rejected: true, ..Self::default() }
     }
 
-    /// Whether the run says that it was refused or failed.
+    /// Returns whether the run says that it was refused or failed.
     pub(crate) fn says_why(&self) -> bool {
         self.failure.as_ref().is_some_and(|failure| !failure.is_empty())
     }
@@ -85,7 +85,7 @@ impl Record {
         let start = if valid::faults(&script.given).is_empty() {
             own
         } else {
-            // A mended history may have any length: only if all requests have the same, they may be one list.
+            // A fixed history may have any length: only if all requests have the same, they may be one list.
             let same = |request: &Vec<AgentMessage>| request.len() == first.length;
             if self.requests.len() < 2 || !self.requests.iter().all(same) {
                 return None;
@@ -96,7 +96,7 @@ impl Record {
             if is_as_given {
                 own
             } else {
-                // A mended history keeps every question, so the response stands behind the last one.
+                // A fixed history keeps every question, so the response is behind the last one.
                 let asked = first.rest.iter().rposition(|placed| placed.message.speaker == Speaker::Human);
                 let behind = asked.map_or(0, |asked| asked + 1);
                 let found = first.rest[behind..].iter().position(|placed| is_response(placed.message, script, 0))?;
@@ -136,7 +136,7 @@ fn optional_list(messages: Part<Parts<ChatMessage>>, name: &str) -> Result<Optio
     AgentMessage::read_all(messages).map(Some).map_err(|error| format!("`{name}`: {error}"))
 }
 
-/// Whether the message is what the model answered to request `turn`.
+/// Returns whether the message is what the model answered to request `turn`.
 fn is_response(message: &AgentMessage, script: &RunScript, turn: usize) -> bool {
     let ModelTurn::Response { content, calls } = script.turn(turn) else { return false };
     let names =

@@ -1,4 +1,4 @@
-//! What an agent may refuse if it says why: the whole list. `golden/README.md` shows it to people, in the same words.
+//! Lists everything that an agent may refuse with a reason. `golden/README.md` shows it to people, in the same words.
 
 use super::script::RunScript;
 use super::valid::faults;
@@ -45,7 +45,7 @@ impl Refusable {
         Self::iter()
     }
 
-    /// What it is, in a few words.
+    /// Names it in a few words.
     pub fn about(self) -> &'static str {
         self.get_message().unwrap_or_default()
     }
@@ -55,7 +55,7 @@ impl Refusable {
         self.get_detailed_message().unwrap_or_default()
     }
 
-    /// Whether the run may end for it after the response to request `after`, or before the first request.
+    /// Returns whether the run may end for it after the response to request `after`, or before the first request.
     fn entitles(self, script: &RunScript, after: Option<usize>) -> bool {
         match (self, after) {
             (Self::NoMessages, None) => script.given.is_empty(),
@@ -75,7 +75,7 @@ impl Refusable {
     }
 }
 
-/// Whether an agent may end a run of the script after the response to request `after`, or before the first request.
+/// Returns whether an agent may end a run of the script after the response to request `after`, or before the first request.
 pub(super) fn may_refuse(script: &RunScript, after: Option<usize>) -> bool {
     Refusable::all().any(|refusable| refusable.entitles(script, after))
 }

@@ -1,5 +1,5 @@
-//! What is the same on the wire: an API leaves a client the choice how to write some lists down. A request is put into the form in which
-//! the script has its messages before the oracles look, so that they need not know any API.
+//! Decides which forms are equal on the wire: an API leaves a client the choice how to write some lists down. A request is put into the
+//! form in which the script has its messages before the oracles look, so that they need not know any API.
 //!
 //! Anthropic joins neighbouring messages of one role and refuses empty texts, so that clients join neighbouring texts and leave out empty
 //! ones. A response of OpenAI's Responses is a list of items, so that messages of the assistant that touch are one.
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use threadspec::oracle::Api;
 
-/// How many characters of white space may stand between two joined texts.
+/// How many characters of white space may be between two joined texts.
 const LONGEST_JOINT: usize = 2;
 
 /// Puts a request into the form of the script.
@@ -32,7 +32,7 @@ pub(super) fn align(request: &mut Vec<AgentMessage>, script: &RunScript, api: Ap
     }
 }
 
-/// What a request can hold next, system messages aside.
+/// The next part of a request, system messages aside.
 enum Step<'a> {
     Message(Cow<'a, AgentMessage>),
     /// Any number of answers to the calls of the message before.
@@ -58,7 +58,7 @@ struct Alignment<'a> {
     steps: Vec<Step<'a>>,
     /// The next step.
     place: usize,
-    /// Whether texts may be joined by white space, and blank ones left out.
+    /// True if texts may be joined by white space, and blank ones left out.
     takes_blanks: bool,
     aligned: Vec<AgentMessage>,
 }
@@ -88,7 +88,7 @@ impl Alignment<'_> {
                 break;
             }
         }
-        // It is none of what can stand here. What follows it may fit again.
+        // It is none of what can be here. What follows it may fit again.
         let ids = |message: &AgentMessage| message.calls.iter().map(|call| call.id.clone()).collect::<Vec<_>>();
         let own = ids(&message);
         let is_again = |step: &Step<'_>| matches!(step, Step::Message(next) if !own.is_empty() && ids(next) == own);
@@ -197,7 +197,7 @@ mod tests {
     use crate::universal::message::AgentCall;
     use serde_json::{Value, json};
 
-    /// What becomes of a request, each message in short.
+    /// Returns the parts of a request, each message in short.
     fn aligned(given: &Value, turns: &Value, request: &Value, api: Api) -> Vec<String> {
         let input = json!({"messages": given, "model": turns, "tools": {"t": [""]}});
         let script = RunScript::read(&input.to_string()).expect("a script");

@@ -1,4 +1,4 @@
-//! What a run was asked to do: the input of op `tools` as the judge reads it.
+//! Reads the input of op `tools` for the judge.
 
 use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use threadspec::oracle::Api;
 use threadspec::surrogates::has_marks;
 
-/// What the model answers to one request.
+/// The model's answer to one request.
 #[derive(Clone, Debug)]
 pub(crate) enum ModelTurn {
     /// A response.
@@ -24,7 +24,7 @@ pub(crate) enum ModelTurn {
 /// The scripted results of one tool.
 #[derive(Clone, Debug)]
 enum ScriptedResults {
-    /// The same for every call.
+    /// One result for every call.
     Always(Value),
     /// By the id of the call; `again` has what a second run of a call gives.
     ById {
@@ -63,7 +63,7 @@ impl ScriptedOutcomes {
         Self(Arc::new(tools.map(|tool| (tool.name.clone(), results(&tool.results))).collect()))
     }
 
-    /// What comes of a call.
+    /// Returns the outcome of a call.
     pub(crate) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
         let Some(results) = self.0.get(call.name()) else { return CallOutcome::Unknown };
         let result = match results {
@@ -80,7 +80,7 @@ impl ScriptedOutcomes {
     }
 }
 
-/// What comes of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum CallOutcome<'a> {
     Result(&'a Value),
@@ -105,9 +105,9 @@ pub(crate) struct RunScript {
     pub(crate) turns: Vec<ModelTurn>,
     tools: ScriptedOutcomes,
     pub(crate) limit: Option<usize>,
-    /// Whether a number of the input is beyond the doubles.
+    /// True if a number of the input is beyond the doubles.
     pub(crate) has_huge_numbers: bool,
-    /// Whether the input is nested so deep that it may be refused, as in every profile (INP-3).
+    /// True if the input is nested so deep that it may be refused, as in every profile (INP-3).
     pub(crate) is_deep: bool,
     /// Over the wire: the turns whose responses were cut off at a limit.
     limited: HashSet<usize>,
@@ -121,7 +121,7 @@ pub(crate) struct RunScript {
     pub(crate) events: WireEvents,
 }
 
-/// What a script has that shows over the wire only.
+/// The parts of a script that show over the wire only.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WireEvents {
     /// An attempt fails, and nothing says how long to wait.
@@ -145,7 +145,7 @@ impl WireEvents {
     }
 }
 
-/// What a tool gives for a call that its script does not list.
+/// The result of a call that the script does not list.
 static NOTHING: Value = Value::String(String::new());
 
 impl RunScript {
@@ -207,7 +207,7 @@ impl RunScript {
         }
     }
 
-    /// Puts what was said over the wire of this API in the place of the first turns.
+    /// Replaces the first turns by the answers over the wire of this API.
     ///
     /// # Errors
     ///
@@ -236,17 +236,17 @@ impl RunScript {
         Ok(())
     }
 
-    /// Whether the response to request `index` was cut off at a limit, so that the rest may be asked for.
+    /// Returns whether the response to request `index` was cut off at a limit, so that the rest may be asked for.
     pub(crate) fn is_limited(&self, index: usize) -> bool {
         self.limited.contains(&index)
     }
 
-    /// Whether the response to request `index` was cut off at a limit, filtered or refused.
+    /// Returns whether the response to request `index` was cut off at a limit, filtered or refused.
     pub(crate) fn is_cut_off(&self, index: usize) -> bool {
         self.limited.contains(&index) || self.withheld.contains(&index)
     }
 
-    /// What came whole of the answer to request `index`, which then failed.
+    /// Returns the part of the answer to request `index` that came whole before it failed.
     pub(crate) fn remains(&self, index: usize) -> Option<(&str, &[AgentCall])> {
         match self.remains.get(&index)? {
             ModelTurn::Response { content, calls } => Some((content, calls)),
@@ -275,7 +275,7 @@ impl RunScript {
         }
     }
 
-    /// What a call gives if it is run a second time, which nobody should see.
+    /// Returns the result of a call that is run a second time, which nobody should see.
     pub(crate) fn again(&self, call: &AgentCall) -> Option<&Value> {
         match self.tools.0.get(call.name())? {
             ScriptedResults::ById { again, .. } => again.get(call.id()),
@@ -283,20 +283,20 @@ impl RunScript {
         }
     }
 
-    /// Whether two calls of the response to request `index` have the same id.
+    /// Returns whether two calls of the response to request `index` have the same id.
     pub(crate) fn repeats_an_id(&self, index: usize) -> bool {
         let calls = self.calls(index);
         calls.iter().enumerate().any(|(at, call)| calls[..at].iter().any(|other| other.id() == call.id()))
     }
 
-    /// Whether an id stands for two calls, of the given list or of responses.
+    /// Returns whether an id represents two calls, of the given list or of responses.
     pub(crate) fn reuses_an_id(&self) -> bool {
         let given = self.given.iter().flat_map(|message| &message.calls);
         let mut seen = HashSet::new();
         given.chain((0..self.turns.len()).flat_map(|turn| self.calls(turn))).any(|call| !seen.insert(call.id()))
     }
 
-    /// Whether the given list has a lone surrogate.
+    /// Returns whether the given list has a lone surrogate.
     pub(crate) fn gives_halves(&self) -> bool {
         self.given.iter().any(|message| {
             let texts = message.content.iter().chain(&message.call_id);
@@ -304,7 +304,7 @@ impl RunScript {
         })
     }
 
-    /// Whether the response to request `index` has a lone surrogate, or a result of its calls.
+    /// Returns whether the response to request `index` has a lone surrogate, or a result of its calls.
     pub(crate) fn meets_halves(&self, index: usize) -> bool {
         let said = matches!(self.turns.get(index), Some(ModelTurn::Response { content, .. }) if has_marks(content));
         let calls = self.calls(index);

@@ -1,9 +1,9 @@
-//! What of the judgement of several runs on one thread, a session, is more than findings: what keeps a clause from being judged.
+//! Holds the state of several runs on one thread, a session, that is no finding: the reasons why a clause cannot be judged.
 
 use super::{Finding, Property};
 use threadspec_golden::clause;
 
-/// What is known of a session beside its findings.
+/// The state of a session beside its findings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionState {
     /// The findings that say that a call is not answered once.

@@ -1,4 +1,4 @@
-//! What a script can show: a property that no run of it can break would hold of every agent.
+//! Finds the properties that a script can show. A property that no run of it can break would hold of every agent.
 
 use super::message::AgentCall;
 use super::property::Property;
@@ -123,7 +123,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
     Ok(Property::all().filter(can_break).collect())
 }
 
-/// Whether a text of the input passes; the second argument says whether it is the name of a member.
+/// Returns whether a text of the input passes; the second argument says whether it is the name of a member.
 fn any_text(value: &Value, passes: &dyn Fn(&str, bool) -> bool) -> bool {
     match value {
         Value::String(text) => passes(text, false),

@@ -1,4 +1,4 @@
-//! Where system messages may stand: where they were given, always first, or always last.
+//! Where system messages may be: where they were given, always first, or always last.
 
 use super::halves::arrived_inside;
 use super::message::{Conversation, Placed};
@@ -12,7 +12,7 @@ pub(crate) enum Standing {
     Last,
 }
 
-/// The ways that explain where the system messages of a request stand.
+/// The ways that explain where the system messages of a request are.
 pub(crate) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Vec<Standing> {
     let indexes = |list: &Conversation<'_>| list.systems.iter().map(|placed| placed.index).collect::<Vec<_>>();
     let (given, own) = (indexes(given), indexes(request));
@@ -31,9 +31,9 @@ pub(crate) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Ve
     places
 }
 
-/// Whether the system messages sent carry the texts of those given, in order; several may be joined into fewer.
+/// Returns whether the system messages sent carry the texts of those given, in order; several may be joined into fewer.
 pub(crate) fn carry(given: &[Placed<'_>], sent: &[Placed<'_>]) -> bool {
-    /// How many bytes may stand between two joined texts.
+    /// How many bytes may be between two joined texts.
     const SEPARATOR: usize = 8;
     if sent.len() > given.len() || sent.is_empty() != given.is_empty() {
         return false;

@@ -1,4 +1,4 @@
-//! Which lists of messages every provider accepts.
+//! Checks whether every provider accepts a list of messages.
 
 use super::message::{AgentMessage, Conversation, Speaker};
 use threadspec::surrogates::without_marks;
@@ -8,12 +8,12 @@ use threadspec::surrogates::without_marks;
 pub(crate) struct ListFault {
     /// The message, counted from 0.
     pub(crate) index: usize,
-    /// Whether it is about calls and their answers, rather than about a single message.
+    /// True if it is about calls and their answers, rather than about a single message.
     pub(crate) pairing: bool,
     pub(crate) what: String,
 }
 
-/// Everything that is wrong with a list; system messages may stand anywhere.
+/// Everything that is wrong with a list; system messages may be anywhere.
 pub(crate) fn faults(messages: &[AgentMessage]) -> Vec<ListFault> {
     let conversation = Conversation::of(messages);
     let mut faults = Vec::new();

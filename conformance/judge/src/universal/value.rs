@@ -16,7 +16,7 @@ pub fn read(text: &str) -> Result<Value, Error> {
     json::read(&mark_surrogates(text))
 }
 
-/// Reads JSON text that stands inside a text that was read.
+/// Reads JSON text that is inside a text that was read.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub(crate) fn read_inside(text: &str) -> Result<Value, Error> {
     json::read(&mark_surrogates(&unmark_surrogates(text)))
 }
 
-/// What a difference is about.
+/// The subject of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DifferenceKind {
     /// A text that AGENT-TEXT lists.
@@ -52,8 +52,8 @@ pub(crate) fn differences(expected: &Value, actual: &Value, exact: bool) -> Vec<
     found
 }
 
-/// Whether two values are equal. Numbers are doubles, or if `exact` integers up to 2^64 to the last digit; a lone surrogate in the first value
-/// may be up to eight characters in the other.
+/// Returns whether two values are equal. Numbers are doubles, or if `exact` integers up to 2^64 to the last digit; a lone surrogate in the
+/// first value may be up to eight characters in the other.
 ///
 /// ```
 /// use threadspec_judge::universal::value;
@@ -168,14 +168,14 @@ pub(crate) fn text_difference(expected: &str, actual: Option<&str>) -> Option<Di
         Some(actual) if arrived(expected, actual) => None,
         // A text that is gone altogether was not misread.
         Some("") if !expected.trim().is_empty() => Some(DifferenceKind::Other),
-        // Nor was one that stands unchanged inside a longer one.
+        // Nor was one that is unchanged inside a longer one.
         Some(actual) if !expected.trim().is_empty() && arrived_inside(expected, actual) => Some(DifferenceKind::Other),
         Some(_) if is_listed_text(expected) => Some(DifferenceKind::Text),
         _ => Some(DifferenceKind::Other),
     }
 }
 
-/// Whether AGENT-TEXT lists the text: one that templates, markup, tokenizers, trimming or buffers easily change.
+/// Returns whether AGENT-TEXT lists the text: one that templates, markup, tokenizers, trimming or buffers easily change.
 pub(crate) fn is_listed_text(text: &str) -> bool {
     const LONG: usize = 10_000;
     text.len() >= LONG
@@ -183,12 +183,12 @@ pub(crate) fn is_listed_text(text: &str) -> bool {
         || text.contains(|c: char| !matches!(c, ' '..='~') || "{}<>%$&\\`".contains(c))
 }
 
-/// Whether a name is one of the odd ones that AGENT-ORDINARY lists.
+/// Returns whether a name is one of the odd ones that AGENT-ORDINARY lists.
 pub(crate) fn is_odd_name(name: &str) -> bool {
     matches!(name, "" | "__proto__" | "constructor" | "toString" | "hasOwnProperty" | "valueOf" | "prototype")
 }
 
-/// Whether a value has a member of such a name, however deep.
+/// Returns whether a value has a member of such a name, however deep.
 fn holds_odd_name(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(holds_odd_name),
@@ -225,7 +225,7 @@ pub(crate) fn quote_text(text: &str) -> String {
     quote(&Value::from(text))
 }
 
-/// What became of a value, for people: both where they begin to differ, if that is far behind the beginning of a long one.
+/// Describes a changed value for people: both sides where they begin to differ, if that is far behind the beginning of a long one.
 pub(crate) fn became(expected: &Value, actual: &Value) -> String {
     let [one, other] = [expected, actual].map(|value| without_marks(&value.to_string()).into_owned());
     let same = common_beginning(&one, &other);
@@ -240,14 +240,14 @@ pub(crate) fn became(expected: &Value, actual: &Value) -> String {
     format!("{one} became {other}")
 }
 
-/// What became of a text, which may be gone.
+/// Describes a changed text, which may be gone.
 pub(crate) fn text_became(expected: &str, actual: Option<&str>) -> String {
     became(&Value::from(expected), &Value::from(actual))
 }
 
 /// How many characters are shown of a value.
 const LONG: usize = 120;
-/// How many of them stand before a difference.
+/// How many of them are before a difference.
 const CONTEXT: usize = 30;
 
 fn for_people(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Runs over the wire: what the provider said in the place of the script, and what it found in the requests as such. Its findings and those
+//! Reads runs over the wire: the provider's answers instead of the script, and its findings in the requests as such. Its findings and those
 //! of the oracles name each fault once.
 
 use super::finding::{Finding, Findings};
@@ -8,7 +8,7 @@ use crate::shape::{Part, Parts, WireRemark, WireReport};
 use threadspec::oracle::{Api, provider_rules};
 use threadspec_golden::clause;
 
-/// What a change of a request looks like to the oracles.
+/// The properties that a change of a request also seems to break.
 const CHANGES: [&str; 6] = [
     clause::AGENT_START,
     clause::AGENT_PREFIX,
@@ -17,7 +17,7 @@ const CHANGES: [&str; 6] = [
     clause::AGENT_IDS,
     clause::AGENT_VALID,
 ];
-/// What a call that did not come whole looks like to the oracles.
+/// The properties that a call that did not come whole also seems to break.
 const PARTS: [&str; 5] = [
     clause::AGENT_RESPONSE,
     clause::AGENT_ANSWERED,
@@ -42,11 +42,11 @@ pub(super) const CONTENTS: [&str; 13] = [
     clause::AGENT_INDEPENDENT,
 ];
 
-/// What a provider saw of a run.
+/// The provider's view of a run.
 #[derive(Debug)]
 pub(crate) struct ProviderView {
     pub(super) api: Api,
-    /// Whether a gateway stood before it.
+    /// True if a gateway was before it.
     pub(super) is_through: bool,
     must: Vec<Finding>,
     should: Vec<Finding>,
@@ -55,7 +55,7 @@ pub(crate) struct ProviderView {
 }
 
 impl ProviderView {
-    /// Reads what a provider saw, and puts what it said into the script.
+    /// Reads what a provider saw, and puts its answers into the script.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl ProviderView {
         Ok(view)
     }
 
-    /// Reads what a provider saw of a client that is no agent, whatever it said.
+    /// Reads what a provider saw of a client that is no agent, whatever it answered.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl ProviderView {
         Ok(Self { is_through: is_through(through)?, ..view })
     }
 
-    /// Reads what a provider saw, but for what it said.
+    /// Reads what a provider saw, but for its answers.
     ///
     /// # Errors
     ///
@@ -187,23 +187,23 @@ impl ProviderView {
     }
 }
 
-/// Whether a run went through a gateway, whose name it says.
+/// Returns whether a run went through a gateway, whose name it says.
 fn is_through(name: Part<String>) -> Result<bool, String> {
     Ok(name.optional(|| "the `through` of its `wire` is not a string")?.is_some())
 }
 
-/// Whether only a provider finds this, or a second run of a call shows it.
+/// Returns whether only a provider finds this, or a second run of a call shows it.
 pub(crate) fn is_of_wire(finding: &Finding) -> bool {
     ["WIRE-", "GATE-"].iter().any(|prefix| finding.clause.starts_with(prefix)) || is_rule(finding.clause)
 }
 
-/// Whether a name is that of a rule of an API.
+/// Returns whether a name is that of a rule of an API.
 pub(super) fn is_rule(name: &str) -> bool {
     provider_rules().any(|rule| rule.id == name)
 }
 
-/// Whether an API takes the name of a tool (OAI-CHAT-NAME-PATTERN, OAI-CHAT-NAME-LEN, ANT-TOOL-NAME). A model that calls another one calls what
-/// no request can declare.
+/// Returns whether an API takes the name of a tool (OAI-CHAT-NAME-PATTERN, OAI-CHAT-NAME-LEN, ANT-TOOL-NAME). A model that calls another
+/// one calls what no request can declare.
 ///
 /// ```
 /// use threadspec::oracle::Api;

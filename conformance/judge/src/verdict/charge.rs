@@ -1,14 +1,14 @@
-//! Which clause a failed case is charged to.
+//! Charges a failed case to a clause.
 
 use super::Judgement;
 use crate::corpus::Case;
 
-/// What a failed case says of clauses. Every report counts by it, so that their numbers are the same.
+/// The clauses of a failed case. Every report counts by it, so that their numbers are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge<'a> {
     /// The one clause that the case is charged to.
     pub clause: &'a str,
-    /// What else it breaks, and its own clauses, which it does not show to hold.
+    /// The further clauses that it breaks, and its own clauses, which it does not show to hold.
     pub touched: Vec<&'a str>,
 }
 

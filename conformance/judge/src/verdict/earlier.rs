@@ -16,7 +16,7 @@ use threadspec::surrogates::unmark_surrogates;
 /// The reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
 
-/// What is wrong with the replies to the requests that are sent first.
+/// The faults of the replies to the requests that are sent first.
 #[derive(Clone, Debug, Default)]
 pub struct Earlier {
     /// The first of the wrong replies, as a judgement of the case.
@@ -56,7 +56,7 @@ impl Earlier {
         }
     }
 
-    /// Whether nothing is wrong with them.
+    /// Returns whether nothing is wrong with them.
     pub fn is_sound(&self) -> bool {
         self.first.is_none()
     }

@@ -31,7 +31,7 @@ use threadspec_golden::clause;
 
 /// A reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
-/// That of a session, which is told from the whole of it.
+/// The limit for a session, which is judged as a whole.
 const LONGEST_SESSION: usize = 1 << 20;
 /// An output in a note is shown up to this length.
 const LONGEST_NOTE: usize = 1 << 10;
@@ -68,17 +68,17 @@ impl Verdict {
         Self::iter()
     }
 
-    /// Whether the testee did it wrong.
+    /// Returns whether the testee did it wrong.
     pub fn is_failure(self) -> bool {
         !matches!(self, Self::Pass | Self::Unsupported | Self::UnexpectedPass | Self::NotRun)
     }
 
-    /// Whether the testee did it wrong, and the file of known failures does not say so.
+    /// Returns whether the testee did it wrong, and the file of known failures does not say so.
     pub fn is_news(self) -> bool {
         self.is_failure() && self != Self::KnownFailure
     }
 
-    /// Whether it makes the testee not conformant, for a case of this level that nothing excuses.
+    /// Returns whether it makes the testee not conformant, for a case of this level that nothing excuses.
     ///
     /// The level is about what a clause demands. Every request must get exactly one reply, so a crash counts at any level.
     pub fn counts_against(self, level: Level, strict: bool) -> bool {
@@ -102,9 +102,9 @@ pub struct Judgement {
     /// The clauses that are broken, as far as the verdict rests on them, each once, as they were found. If it is empty, nothing tells them
     /// apart from those of the case.
     pub broken: Vec<&'static str>,
-    /// What is wrong where, whatever the values are, as far as a comparison with the reference tells: what causes are told apart by.
+    /// The faults with their places, whatever the values are, as far as a comparison with the reference shows them: they separate causes.
     pub faults: Vec<OutputFault>,
-    /// What happened, in words; empty where the mismatches say it all.
+    /// A description of the outcome, in words; empty where the mismatches show it.
     pub note: String,
     /// Where the output differs from the expected one (from the closest, if several are accepted).
     pub mismatches: Vec<Mismatch>,
@@ -112,9 +112,9 @@ pub struct Judgement {
     pub more: usize,
     /// The reply that is not the expected one, as JSON text, shortened if it is long.
     pub actual: Option<String>,
-    /// Whether the case ends like this only after other requests to the same process.
+    /// True if the case ends like this only after other requests to the same process.
     pub after_others: bool,
-    /// Whether it is known, and the documentation of the implementation says so: a mark beside it, which excuses nothing.
+    /// True if it is known, and the documentation of the implementation says so: a mark beside it, which excuses nothing.
     pub documented: bool,
 }
 
@@ -134,12 +134,12 @@ impl Judgement {
         }
     }
 
-    /// Whether the case makes the testee not conformant.
+    /// Returns whether the case makes the testee not conformant.
     pub fn counts_against(&self, case: &Case, strict: bool) -> bool {
         self.verdict.counts_against(case.level, strict) && (strict || !self.is_excused_in(case))
     }
 
-    /// Whether the case failed, and does not count only because its input is contrived.
+    /// Returns whether the case failed, and does not count only because its input is contrived.
     pub fn is_excused(&self, case: &Case, strict: bool) -> bool {
         self.verdict.counts_against(case.level, strict) && !self.counts_against(case, strict)
     }
@@ -159,12 +159,12 @@ impl Judgement {
     }
 }
 
-/// What a case is judged by.
+/// The terms that judge a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The profile.
     pub profile: JudgeProfile,
-    /// What the testee declares for profile `universal`.
+    /// The abilities that the testee declares for profile `universal`.
     pub abilities: Abilities,
 }
 
@@ -247,7 +247,7 @@ fn with_faults(judgement: Judgement, case: &Case, mut faults: Vec<OutputFault>) 
     Judgement { broken, faults, ..judgement }
 }
 
-/// Whether a reply matches as it is, which is the common case and needs no tolerance.
+/// Returns whether a reply matches as it is, which is the common case and needs no tolerance.
 fn is_expected(case: &Case, reply: &Reply) -> bool {
     matches!((case.expect(), reply), (Expect::Output(patterns), Reply::Ok(output))
         if patterns.iter().any(|pattern| pattern.matches(output)))

@@ -10,7 +10,7 @@ pub enum Outcome {
     Reply(Reply),
     /// The line of a reply that was not parsed, since its output is one of those that are accepted.
     Accepted(String),
-    /// It ended before its reply: how, and what it last said on stderr.
+    /// It ended before its reply: how, and the last words of its stderr.
     Crash(String),
     /// No reply in time.
     Timeout(String),
@@ -20,7 +20,7 @@ pub enum Outcome {
     Stray {
         /// The id of the earlier request.
         id: i64,
-        /// What happened.
+        /// A description of the event.
         what: String,
     },
     /// It could not be started again.
@@ -30,7 +30,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether it is a reply to the request.
+    /// Returns whether it is a reply to the request.
     pub fn is_reply(&self) -> bool {
         matches!(self, Self::Reply(_) | Self::Accepted(..))
     }

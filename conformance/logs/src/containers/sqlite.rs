@@ -19,7 +19,7 @@ const LONGEST: usize = 256 << 20;
 pub(in super::super) trait Source: Read + Seek {}
 impl<T: Read + Seek> Source for T {}
 
-/// A write-ahead log, and for each page in it where its last committed state stands.
+/// A write-ahead log, and for each page in it where its last committed state is.
 type WrittenAhead<'a> = (Box<dyn Source + 'a>, HashMap<u32, u64>);
 
 /// A database.
@@ -181,7 +181,7 @@ impl<'a> Database<'a> {
         }
     }
 
-    /// The bytes of a row, some of which may stand in other pages.
+    /// The bytes of a row, some of which may be in other pages.
     fn payload(&mut self, cell: &[u8], length: usize) -> io::Result<Vec<u8>> {
         let most = self.usable - 35;
         let bad = || broken("a row is cut off");

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 const LONGEST: usize = 256 << 20;
 const DEEPEST: usize = 20;
 
-/// Whether a file is a recording of mitmproxy.
+/// Returns whether a file is a recording of mitmproxy.
 pub(in super::super) fn is_so(head: &[u8]) -> bool {
     let digits = head.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let start = &head[..head.len().min(4000)];

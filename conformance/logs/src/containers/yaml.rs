@@ -13,13 +13,13 @@ const DEEPEST: usize = 128;
 /// So many values may be repeated by aliases.
 const MOST_REPEATED: usize = 1 << 20;
 
-/// Whether the first line may be one of YAML.
+/// Returns whether the first line may be one of YAML.
 pub(in super::super) fn may_be(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     [&b"#"[..], b"---", b"%YAML", b"- "].iter().any(|start| head.starts_with(start)) || name_length(head).is_some()
 }
 
-/// Whether it is a cassette, whatever its recorder wrote into it: one that cannot be read is told in one sentence.
+/// Returns whether it is a cassette, whatever its recorder wrote into it: one that cannot be read is reported in one sentence.
 pub(in super::super) fn is_cassette(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').take(20);
     lines.any(|line| {
@@ -27,7 +27,7 @@ pub(in super::super) fn is_cassette(head: &[u8]) -> bool {
     })
 }
 
-/// Whether a file is YAML, by its beginning: every line that is not indented is a member, an element or a comment.
+/// Returns whether a file is YAML, by its beginning: every line that is not indented is a member, an element or a comment.
 pub(in super::super) fn is_so(head: &[u8], is_whole: bool) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let Some(end) = (if is_whole { Some(head.len()) } else { memchr::memrchr(b'\n', head) }) else { return false };
@@ -69,7 +69,7 @@ fn name_length(text: &[u8]) -> Option<usize> {
     (length > 0 && is_member).then_some(length)
 }
 
-/// What is being read: a list, or an object with the name of its next member.
+/// The node that is being read: a list, or an object with the name of its next member.
 enum OpenNode {
     List(Vec<Value>),
     Object(Map<String, Value>, Option<String>),

@@ -1,6 +1,6 @@
 //! The files in a zip archive, one after the other, as inspect writes its `.eval` logs.
 //!
-//! The archive is read from its beginning: what stands before each file says enough, so that an archive from a pipe, or one that is cut off,
+//! The archive is read from its beginning: what is before each file says enough, so that an archive from a pipe, or one that is cut off,
 //! is read as well.
 
 use crate::input::Zstd;
@@ -20,7 +20,7 @@ pub(in super::super) fn entries(
         let mut magic = [0; 4];
         match input.read_exact(&mut magic) {
             Ok(()) if magic == MAGIC => {}
-            // The list of the files, which stands behind them.
+            // The list of the files, which is behind them.
             Ok(()) => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             Err(error) => return Err(error),

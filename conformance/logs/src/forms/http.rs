@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 
-/// What came for a request.
+/// The answer to a request.
 #[derive(Default)]
 pub(super) struct ServerAnswer {
     pub(super) answer: Option<LoggedAnswer>,
@@ -24,7 +24,7 @@ impl ServerAnswer {
     }
 }
 
-/// What a status and the body of an answer say of the request.
+/// Derives the server's verdict on a request from a status and the body of an answer.
 pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> ServerVerdict {
     let status = status.and_then(|status| u16::try_from(status).ok());
     match status {
@@ -91,7 +91,7 @@ pub(super) fn mitmproxy(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(exchange((url, headers), &body, came, "request.content"))
 }
 
-/// A line of a transcript of `threadspec provider`; in one that is redacted nothing is said.
+/// Reads a line of a transcript of `threadspec provider`; a redacted one has no texts.
 pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["provider"].is_number() && record["threadspec"].is_string() {
         return Some(Vec::new());
@@ -234,7 +234,7 @@ const HOSTS: [&str; 8] = [
 /// Beginnings of the names of their models.
 const MODELS: [&str; 9] = ["gpt-", "chatgpt-", "o1", "o3", "o4", "claude", "gemini", "models/gemini", "deepseek-"];
 
-/// Whether a request went to a server whose rules are not those of the API that it offers.
+/// Returns whether a request went to a server whose rules are not those of the API that it offers.
 fn is_foreign(url: &str, body: &Value) -> bool {
     let Some((_, behind)) = url.split_once("://") else { return false };
     let host = behind.split(['/', ':']).next().unwrap_or_default();

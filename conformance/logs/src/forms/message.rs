@@ -180,7 +180,7 @@ pub(super) fn read(message: &Value) -> Option<(Dialect, Vec<Value>)> {
     item(message).map(|messages| (Dialect::Responses, messages))
 }
 
-/// Whether a message with a role says something where the APIs, or those who write as they do, say it.
+/// Returns whether a message with a role says something where the APIs, or those who write as they do, say it.
 fn is_known_message(message: &Value) -> bool {
     const SAYS: [&str; 9] = [
         "content",

@@ -1,4 +1,4 @@
-//! What a record of a log holds: requests with their answers, histories, and turns of conversations, whatever program wrote it.
+//! Reads a record of a log, whatever program wrote it: requests with their answers, histories, and turns of conversations.
 //!
 //! A form is a row of [`FORMS`]: what it is called, and a function that knows it and takes out what can be judged. Where a form keeps its
 //! messages is the form's to know; how the messages themselves look, `message` knows for all of them. So a new form is a row of `dialects.toml` or, where it
@@ -26,7 +26,7 @@ use threadspec_apis::form::members;
 
 /// A form of log.
 pub(super) struct LogForm {
-    /// What a user calls it, with its article.
+    /// The name for users, with its article.
     pub(super) name: &'static str,
     /// Takes out what a record of this form holds; `None` if it is not of this form.
     read: fn(&Value) -> Option<Vec<RecordPiece>>,
@@ -98,12 +98,12 @@ pub(super) const ENVELOPES: [&str; 21] = [
     "sessions[]",
 ];
 
-/// What a record holds, and the name of its form; `None` if it is of no form.
+/// Returns the content of a record, and the name of its form; `None` if it is of no form.
 pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
     rows::read(record).or_else(|| FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?))))
 }
 
-/// What a record holds, if that is one exchange of this form and nothing else.
+/// Returns the content of a record, if that is one exchange of this form and nothing else.
 pub(super) fn one_request(record: &Value, text: &str, form: &str) -> Option<LoggedExchange> {
     let is_event = memmem::find(text.as_bytes(), b"\"iteration\"").is_some();
     if !record.is_object() || is_event || opened(record).iter().any(|(_, element)| element.is_object()) {
@@ -131,12 +131,12 @@ pub(super) fn time<'a>(form: &str, record: &'a Value) -> Option<&'a Value> {
     record.get(*name)
 }
 
-/// Whether it is a list of messages, and so one record, not a list of records.
+/// Returns whether it is a list of messages, and so one record, not a list of records.
 pub(super) fn is_list_of_messages(value: &Value) -> bool {
     value.is_array() && read(value).is_some()
 }
 
-/// Whether it has messages of its own: then its other lists, whatever their names, are no records.
+/// Returns whether it has messages of its own: then its other lists, whatever their names, are no records.
 fn has_messages(record: &Value) -> bool {
     ["messages", "contents"].iter().any(|name| {
         let first = record.get(*name).and_then(|list| list.get(0));
@@ -156,7 +156,7 @@ pub(super) fn opened(record: &Value) -> Vec<(String, &Value)> {
     found
 }
 
-/// What stands as JSON in the texts of a record that is itself of no form, with its paths: a container's log, for one, has each line of its
+/// Returns the JSON in the texts of a record that is itself of no form, with its paths. A container's log, for one, has each line of its
 /// program as a text. Only what is of a known form.
 pub(super) fn inside(record: &Value) -> Vec<(String, Value)> {
     const DEEPEST: usize = 3;
@@ -186,7 +186,7 @@ fn look_inside(value: &Value, depth: usize, path: String, found: &mut Vec<(Strin
     }
 }
 
-/// The same as they are written.
+/// Returns the opened values as they are written.
 pub(super) fn opened_text(record: &str) -> Vec<&RawValue> {
     let mut found = Vec::new();
     if let Ok(record) = serde_json::from_str::<&RawValue>(record) {

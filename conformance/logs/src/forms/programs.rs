@@ -1,4 +1,4 @@
-//! What agents and frameworks save of their conversations: sessions of programs, stores of frameworks.
+//! Reads the conversations that agents and frameworks save: sessions of programs, stores of frameworks.
 
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
@@ -182,7 +182,7 @@ pub(super) fn openai_agents(record: &Value) -> Option<Vec<RecordPiece>> {
 /// A run of Agno.
 pub(super) fn agno(record: &Value) -> Option<Vec<RecordPiece>> {
     if any(record, &["agent_id", "team_id", "workflow_id"]).is_string() && !record["session_data"].is_null() {
-        // The row of a session. Its runs stand in it, or are rows of their own.
+        // The row of a session. Its runs are in it, or are rows of their own.
         let runs = unquoted(&record["runs"]).unwrap_or_default();
         let runs = list(&runs).iter().enumerate();
         return Some(

@@ -1,4 +1,4 @@
-//! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that stand alone.
+//! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that are alone.
 
 use super::http::{ServerAnswer, exchange, verdict_of};
 use super::message::{any, list, unquoted, word};
@@ -13,7 +13,7 @@ const WRAPPERS: [&str; 9] =
 /// Those in which an answer is.
 const ANSWERS: [&str; 7] =
     ["response", "answer", "completion", "response_body", "responseBody", "modelOutput", "output"];
-/// What a request has beside its messages, and a transcript has not.
+/// The members that a request has beside its messages, and a transcript has not.
 const SETTINGS: [&str; 17] = [
     "model",
     "modelId",
@@ -70,7 +70,7 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(exchange((url, headers), &body, came, &path))
 }
 
-/// What an answer says of its request, with a status beside its body.
+/// Derives the server's verdict on a request from its answer, with a status beside its body.
 fn verdict_in(came: &Value) -> said::ServerVerdict {
     let status = ["status", "status_code", "statusCode"].iter().find_map(|name| came.member(name).as_u64());
     let body = ["body", "content", "text"].iter().map(|name| came.member(name)).find(|body| !body.is_null());
@@ -94,7 +94,7 @@ fn body<'r>(record: &'r Value, path: &str, depth: usize) -> Option<(String, Cow<
     }
 }
 
-/// The same in one of the members that wrap it.
+/// Finds a request in one of the members that wrap it.
 fn wrapped<'r>(value: &'r Value, path: &str, depth: usize) -> Option<(String, Cow<'r, Value>)> {
     let mut names = WRAPPERS.iter().filter(|name| depth > 0 && !value.member(name).is_null());
     names.find_map(|name| body(value.member(name), &said::under(path, name), depth - 1))
@@ -140,7 +140,7 @@ pub(super) fn answers(record: &Value) -> Option<Vec<RecordPiece>> {
     }
 }
 
-/// A history that stands alone: a list of messages, or an object with nothing but one.
+/// A history that is alone: a list of messages, or an object with nothing but one.
 pub(super) fn history(record: &Value) -> Option<Vec<RecordPiece>> {
     if record.is_array() || record["messages"].is_array() {
         let list = if record.is_array() { record } else { &record["messages"] };

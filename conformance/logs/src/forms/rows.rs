@@ -12,7 +12,7 @@ use threadspec::MemberLookup;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct FormRow {
-    /// What a user calls it, with its article.
+    /// The name for users, with its article.
     pub(super) name: String,
     /// By what a record is known: one of these has all of its members, each by a path and a pattern.
     is: Vec<BTreeMap<String, String>>,
@@ -22,7 +22,7 @@ pub(in super::super) struct FormRow {
     records: Option<String>,
     /// The list of messages; without it a record is a message.
     messages: Option<String>,
-    /// What separates threads.
+    /// The places of the name of a thread.
     #[serde(default)]
     thread: Vec<String>,
     /// The name of a record, and of the one before it.
@@ -32,7 +32,7 @@ pub(in super::super) struct FormRow {
     role: Option<String>,
     #[serde(default)]
     roles: BTreeMap<String, String>,
-    /// What the words at another place mean, which `roles` names as `@place`.
+    /// The meaning of the words at another place, which `roles` names as `@place`.
     #[serde(default)]
     names: BTreeMap<String, String>,
     /// Where the message is, if it is in the words of an API; the record itself, if it is empty.
@@ -65,7 +65,7 @@ struct ResultPlaces {
     when: BTreeMap<String, String>,
     id: String,
     content: String,
-    /// Whether a result without an id answers all calls of its message.
+    /// True if a result without an id answers all calls of its message.
     #[serde(default)]
     shared: bool,
 }
@@ -83,7 +83,7 @@ fn read_rows(text: &str) -> Result<Vec<FormRow>, String> {
     basic_toml::from_str(text).map(|Rows { form }| form).map_err(|error| error.to_string())
 }
 
-/// What a record of one of the rows holds, and the name of its form.
+/// Returns the content of a record of one of the rows, and the name of its form.
 pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
     // The events of a client are pairs of a method and the event.
     if let [Value::String(_), event @ Value::Object(_)] = record.as_array().map(Vec::as_slice).unwrap_or_default() {
@@ -132,7 +132,8 @@ fn all<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
     }
 }
 
-/// Whether a value is as a pattern says: `[]` a list, `{}` an object, `?` anything but null, or words with `|` between, `*` at an end for any.
+/// Returns whether a value is as a pattern says: `[]` a list, `{}` an object, `?` anything but null, or words with `|` between, `*` at an
+/// end for any.
 fn is_like(value: &Value, pattern: &str) -> bool {
     match pattern {
         "[]" => value.is_array(),

@@ -1,4 +1,4 @@
-//! What is taken out of a record, and how messages and answers are found in any value.
+//! Defines the parts of a record, and finds messages and answers in any value.
 
 use super::message::{self, Dialect, any, list, unquoted, word};
 use serde_json::{Value, json};
@@ -10,16 +10,16 @@ use threadspec_apis::{AnswerReader, ModelAnswer, Thinking, form, read_answer};
 /// Something that can be judged.
 #[expect(clippy::large_enum_variant, reason = "nearly all pieces are exchanges")]
 pub(in super::super) enum RecordPiece {
-    /// What was said to a model, and what it answered.
+    /// A request to a model, with the model's answer.
     Exchange(LoggedExchange),
-    /// What a model answered to something else.
+    /// The answer of a model to another request.
     Answer,
-    /// What a model answered to the request of this key, which was logged before.
+    /// The answer of a model to the request of this key, which was logged before.
     Reply { key: String, answer: LoggedAnswer },
     /// The next messages of a conversation that is logged turn by turn.
     Turns { key: String, turns: Vec<LoggedTurn> },
-    /// The same, where each record names the one before it, which may be logged a little later.
-    /// `answer` is the name of the answer of which the record may be a part.
+    /// A turn of a thread in which each record names the one before it, which may be logged a little later. `answer` is the name of the
+    /// answer of which the record may be a part.
     Linked { key: String, id: String, parent: String, answer: String, turns: Vec<LoggedTurn> },
     /// A message with its number in the conversation, each of which is a file of its own.
     Numbered { number: u64, turns: Vec<LoggedTurn> },
@@ -33,7 +33,7 @@ pub(in super::super) enum RecordPiece {
     Skipped(&'static str),
 }
 
-/// What a server made of a request, as far as a log says.
+/// The verdict of a server on a request, as far as a log shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) enum ServerVerdict {
     /// The log says nothing, unless it has an answer.
@@ -49,23 +49,23 @@ pub(in super::super) enum ServerVerdict {
     Unjudged(u16),
 }
 
-/// What was said to a model, and what it answered.
+/// A request to a model, with the model's answer.
 pub(in super::super) struct LoggedExchange {
     pub(in super::super) said: SaidToModel,
-    /// Whether it went to a model as it is: then its end is no open end.
+    /// True if it went to a model as it is: then its end is no open end.
     pub(in super::super) is_sent: bool,
     pub(in super::super) answer: Option<LoggedAnswer>,
     /// The model that it was for, if it is logged beside the messages.
     pub(in super::super) model: String,
-    /// Where it stands in the record.
+    /// Where it is in the record.
     pub(in super::super) path: String,
     /// By what its answer is known, if that is logged elsewhere.
     pub(in super::super) key: String,
     /// Its headers, as far as rules speak of them and the log has them.
     pub(in super::super) headers: Option<LoggedHeaders>,
-    /// What the server made of it.
+    /// The server's verdict.
     pub(in super::super) verdict: ServerVerdict,
-    /// Whether it went to a server that offers the API of somebody else, whose rules it need not have.
+    /// True if the server offers another vendor's API, whose rules it need not have.
     pub(in super::super) is_of_others: bool,
 }
 
@@ -104,13 +104,13 @@ impl LoggedHeaders {
     }
 }
 
-/// What is said to a model.
+/// The messages to a model.
 pub(in super::super) enum SaidToModel {
     /// In the words of an API; `None` if it could be for several.
     Api {
         api: Option<Api>,
         body: Value,
-        /// Whether that is all of the body, and not only its messages.
+        /// True if that is all of the body, and not only its messages.
         is_whole: bool,
     },
     /// In the words of a form that is judged by rules of its own, and in the neutral ones.
@@ -149,14 +149,14 @@ impl SaidToModel {
     }
 }
 
-/// A message in the words of chat completions, and where it stands in the record.
+/// A message in the words of chat completions, and where it is in the record.
 #[derive(Clone)]
 pub(in super::super) struct LoggedTurn {
     pub(in super::super) message: Value,
     pub(in super::super) path: String,
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Clone, Default)]
 pub(in super::super) struct LoggedAnswer {
     /// The API in whose words it is.
@@ -176,7 +176,7 @@ impl LoggedExchange {
         Self { said, is_sent: true, answer, model, path, key, headers: None, verdict, is_of_others: false }
     }
 
-    /// What the server made of it: whoever answers has accepted it.
+    /// Returns the server's verdict: a server that answers has accepted the request.
     pub(in super::super) fn verdict(&self) -> ServerVerdict {
         match &self.verdict {
             ServerVerdict::Unknown if self.answer.is_some() => ServerVerdict::Accepted(None),
@@ -184,7 +184,7 @@ impl LoggedExchange {
         }
     }
 
-    /// A history that stands alone, and may go on.
+    /// A history that is alone, and may go on.
     pub(super) fn history(said: SaidToModel, path: &str) -> Self {
         Self { is_sent: false, ..Self::of(said, None, path) }
     }
@@ -325,7 +325,7 @@ fn words_of(messages: &[Value]) -> Option<ListWords> {
     })
 }
 
-/// Whether messages are in the words of several APIs, and of nobody else.
+/// Returns whether messages are in the words of several APIs, and of nobody else.
 fn is_mixed(messages: &[Value]) -> bool {
     let dialects: Option<Vec<Dialect>> = messages.iter().map(message::dialect).collect();
     let known = [Dialect::Chat, Dialect::Anthropic, Dialect::Responses];
@@ -334,14 +334,14 @@ fn is_mixed(messages: &[Value]) -> bool {
     })
 }
 
-/// Whether it is a content of Gemini, and not a message in parts of another program, which have a `type`.
+/// Returns whether it is a content of Gemini, and not a message in parts of another program, which have a `type`.
 fn is_content_of_gemini(message: &Value) -> bool {
     let parts = list(&message["parts"]);
     let has_role = matches!(message["role"].as_str(), None | Some("user" | "model" | "function"));
     has_role && message["parts"].is_array() && parts.iter().all(|part| part.is_object() && part["type"].is_null())
 }
 
-/// Whether messages are in the words of an API, each by itself, or could be.
+/// Returns whether messages are in the words of an API, each by itself, or could be.
 pub(in super::super) fn are_words_of(api: Api, messages: &[Value]) -> bool {
     let is_of = |message: &Value| match message::dialect(message) {
         Some(Dialect::Plain) => true,
@@ -371,7 +371,7 @@ pub(in super::super) fn turns_of_body(body: &Value) -> Vec<LoggedTurn> {
     name.map_or_else(Vec::new, |name| turns_of(list(body.member(name)), name))
 }
 
-/// What is said as messages, if it is.
+/// Returns the messages as turns, if they are messages.
 pub(super) fn turns(said: SaidToModel) -> Vec<LoggedTurn> {
     match said {
         SaidToModel::Messages(turns) | SaidToModel::Form { turns, .. } => turns,
@@ -427,13 +427,13 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
     Some(LoggedAnswer { calls: calls.collect(), ..LoggedAnswer::default() })
 }
 
-/// Whether a text is a recorded stream of events.
+/// Returns whether a text is a recorded stream of events.
 fn is_stream(text: &str) -> bool {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     ["data:", "event:", ": ", "id:"].iter().any(|field| start.starts_with(field))
 }
 
-/// What a recorded stream says.
+/// Reads a recorded stream.
 fn stream(text: &str) -> Option<LoggedAnswer> {
     let mut parser = SseParser::default();
     let mut events = parser.push(text.as_bytes());

@@ -1,4 +1,4 @@
-//! What tracing tools record of calls to a model: spans and events of OpenTelemetry, and the records of the tools' own.
+//! Reads the calls to a model that tracing tools record: spans and events of OpenTelemetry, and the tools' own records.
 
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
@@ -33,7 +33,7 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Whether it is a span, in OTLP's form or another exporter's.
+/// Returns whether it is a span, in OTLP's form or another exporter's.
 fn is_span(record: &Value) -> bool {
     let context = &record["context"];
     let has_id = ["spanId", "span_id"].iter().any(|name| record[*name].is_string() || context[*name].is_string());
@@ -74,7 +74,7 @@ fn numbered(attributes: &Value, prefix: &str) -> Vec<Value> {
     root.as_array().cloned().unwrap_or_default()
 }
 
-/// What the conventions call the tokens that went in, and those of them that the cache had.
+/// Returns the input tokens, and those of them that the cache had, by the names of the conventions.
 fn tokens(attributes: &Value) -> Option<(u64, u64)> {
     let number = |names: &[&str]| {
         let value = any(attributes, names);
@@ -406,7 +406,7 @@ pub(super) fn langsmith(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(pieces)
 }
 
-/// What LiteLLM's callbacks are given (`StandardLoggingPayload`).
+/// Reads the input of LiteLLM's callbacks (`StandardLoggingPayload`).
 pub(super) fn litellm(record: &Value) -> Option<Vec<RecordPiece>> {
     record["call_type"].as_str()?;
     let names = ["model_parameters", "litellm_params", "hidden_params", "model_map_information"];
@@ -466,7 +466,7 @@ pub(super) fn braintrust(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(pieces)
 }
 
-/// A picture is uploaded anew with each request, so that the key of the upload says nothing.
+/// A picture is uploaded again with each request, so that the key of the upload says nothing.
 fn without_attachments(value: &Value) -> Value {
     match value {
         Value::Object(members) if word(value, "type") == "braintrust_attachment" => {

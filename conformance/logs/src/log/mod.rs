@@ -1,4 +1,4 @@
-//! What is judged across the records of a file: each record goes to whoever judges what it holds.
+//! Judges across the records of a file: each record goes to the judge of its content.
 
 mod turns;
 
@@ -32,7 +32,7 @@ use turns::EarlyTurns;
 
 /// Why a record is skipped that is JSON, but of no form.
 const UNKNOWN: &str = "nothing of a known form in it";
-/// The same of a document of YAML.
+/// The name for a YAML document of no known form.
 const UNKNOWN_YAML: &str = "YAML of no known form";
 
 /// A file that is being judged.
@@ -63,7 +63,7 @@ pub(super) struct FileLog<'a> {
     messages: Vec<Value>,
     first_message: Option<Place>,
     skipped: Vec<Skipped>,
-    /// What is in records of no known form, as long as nothing else was met.
+    /// The structure of records of no known form, as long as no other record came.
     structure: Structure,
     /// Lines that are no JSON, until something is recognized: a text file has nothing else.
     broken: Vec<Place>,
@@ -385,7 +385,7 @@ impl<'a> FileLog<'a> {
         true
     }
 
-    /// What the user says is for an API: a body, a list of messages, or a message, of which all are one request.
+    /// Judges a value that the user calls a request of an API: a body, a list of messages, or one message.
     fn of_api(&mut self, api: Api, value: Value, line: usize) {
         let name = if api == Api::OpenAiResponses { "input" } else { "messages" };
         let body = match value {

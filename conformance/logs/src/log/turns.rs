@@ -31,11 +31,7 @@ impl FileLog<'_> {
         if let Some(position) = changed {
             let element = Some(Element { kind: "message", number: position + 1 });
             let place = Place { element, conversation: Some(key.to_owned()), ..place.clone() };
-            self.found(
-                "LOG-PREFIX",
-                place,
-                "the message is not what it was in the state before, so that the prompt cache is lost",
-            );
+            self.found("LOG-PREFIX", place, "the message differs from the state before, so the prompt cache is lost");
         }
         self.turns(self.in_folder(key), turns.into_iter().skip(length).collect(), place);
     }

@@ -28,7 +28,7 @@ pub(super) fn json(record: &CheckRecord) -> String {
     format!("{object:#}\n")
 }
 
-/// What findings of one file are sorted by.
+/// Returns the key that sorts the findings of one file.
 fn key(finding: &Finding) -> impl Ord + '_ {
     let Finding { rule, text, place: Place { entry, line, request, path, .. }, .. } = finding;
     (entry, line, request, path, *rule, text)

@@ -28,7 +28,7 @@ fn reading(file: &CheckedFile) -> Value {
     context! { name, class => "read", kind, type => "unread", message => text.clone(), text }
 }
 
-/// What does not count is shown as skipped: CI systems know no warning.
+/// Writes a finding; one that does not count is shown as skipped, since CI systems know no warning.
 fn case(finding: &Finding, counts: bool) -> Value {
     let place = visible(&finding.place.to_string());
     let name = if place.is_empty() { "the file".to_owned() } else { place };

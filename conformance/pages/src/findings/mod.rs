@@ -1,4 +1,4 @@
-//! What `threadspec check` found: as text, and in the forms that other programs read.
+//! Writes the findings of `threadspec check`: as text, and in the forms that other programs read.
 
 mod github;
 mod json;
@@ -15,7 +15,7 @@ use threadspec_logs::{Level, Report};
 use threadspec_report::Error;
 use threadspec_runner::Exit;
 
-/// A form in which findings are told.
+/// A form of the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_fn = unknown_form, parse_err_ty = Error)]
 pub enum FindingsForm {
@@ -36,32 +36,32 @@ fn unknown_form(name: &str) -> Error {
     Error::new(format!("there is no form `{name}`; the forms are {}", FindingsForm::VARIANTS.join(", ")))
 }
 
-/// What came of one file.
+/// The result of one file.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedFile {
     /// As it was named; `-` is stdin.
     pub name: String,
-    /// What it was, and what was found in it.
+    /// The form and the findings of the file.
     pub report: Report,
     /// Why it could not be read to its end, or that nothing in it was recognized.
     pub unread: Option<String>,
-    /// Whether a fault of this program ended its reading.
+    /// True if a fault of this program ended its reading.
     pub is_our_fault: bool,
 }
 
-/// What came of all files of a check.
+/// The results of all files of a check.
 #[derive(Clone, Debug)]
 pub struct CheckRecord {
     /// Each file.
     pub files: Vec<CheckedFile>,
-    /// Whether a warning counts as an error does.
+    /// True if a warning counts as an error does.
     pub strict: bool,
-    /// Whether somebody interrupted it, so that there may be more.
+    /// True if somebody interrupted it, so that there may be more.
     pub interrupted: bool,
 }
 
 impl CheckRecord {
-    /// What it comes to: interrupted before our own fault before unread before at fault.
+    /// Returns the exit code: interrupted before our own fault before unread before findings.
     pub fn exit(&self) -> Exit {
         match () {
             () if self.interrupted => Exit::Interrupted,
@@ -72,7 +72,7 @@ impl CheckRecord {
         }
     }
 
-    /// Whether something in a file counts against it.
+    /// Returns whether something in a file counts against it.
     pub fn is_at_fault(&self, file: &CheckedFile) -> bool {
         file.report.summary.errors > 0 || self.strict && file.report.summary.warnings > 0
     }
@@ -81,7 +81,7 @@ impl CheckRecord {
         level == Level::Error || self.strict && level == Level::Warning
     }
 
-    /// The record in a form that is told as a whole; `None` for those that are told line by line.
+    /// Writes the record in a form that is written as a whole; `None` for those that are written line by line.
     pub fn whole(&self, form: FindingsForm) -> Option<String> {
         match form {
             FindingsForm::Text | FindingsForm::Github => None,

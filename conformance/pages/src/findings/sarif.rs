@@ -74,7 +74,7 @@ fn result(file: &CheckedFile, finding: &Finding, index: usize) -> Value {
     })
 }
 
-/// What stands in a log is no placeholder and no link.
+/// Escapes placeholders and links, which a log may contain.
 fn message(text: &str) -> Value {
     json!({"text": visible(text).replace('{', "{{").replace('}', "}}").replace("](", "] (")})
 }
@@ -103,7 +103,7 @@ fn uri(name: &str) -> String {
     if path.has_root() { format!("file:///{path_text}") } else { path_text }
 }
 
-/// Every byte but those that stand for themselves in any part of a reference.
+/// Every byte but those that need no escape in any part of a reference.
 fn escaped(part: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

@@ -21,7 +21,7 @@ pub fn finding(finding: &Finding, width: Option<usize>) -> String {
     text
 }
 
-/// What holds of a file, what was skipped, and the numbers.
+/// Describes the properties of a file, the skipped parts, and the numbers.
 pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
     let mut text = String::new();
     if !summary.holds.is_empty() {
@@ -42,7 +42,7 @@ pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
     text
 }
 
-/// What the files come to together; empty for one file that was read to its end.
+/// Sums up the files; empty for one file that was read to its end.
 pub fn totals(record: &CheckRecord) -> String {
     let mut text = String::new();
     if record.files.len() > 1 {
@@ -63,7 +63,7 @@ fn numbers(errors: usize, warnings: usize, notes: usize) -> String {
     format!("{}, {}{notes}", count(errors, "error"), count(warnings, "warning"))
 }
 
-/// Text that stands behind so many characters, broken at spaces so that no line is longer than the width; a longer word stands alone.
+/// Text that is behind so many characters, broken at spaces so that no line is longer than the width; a longer word is alone.
 fn wrapped(text: &str, indent: usize, width: Option<usize>) -> String {
     /// A narrower column could not be read.
     const NARROWEST: usize = 20;

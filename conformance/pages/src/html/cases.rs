@@ -13,7 +13,7 @@ use threadspec_report::record::{CaseRecord, Details, RunRecord, expectation};
 use threadspec_report::words::{rule_line, shortened};
 
 /// How many characters are shown from the beginning, and from the end, of inputs, expectations and replies, and how many of a line of a note:
-/// the clearest case of each fault stands there in full, a page holds hundreds of others.
+/// the clearest case of each fault is there in full, a page holds hundreds of others.
 pub(super) struct Room {
     ends: [usize; 2],
     line: usize,
@@ -59,7 +59,7 @@ pub(super) fn row(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Re
     }
 }
 
-/// What a case is for.
+/// Describes the purpose of a case.
 pub(super) fn about(case: &Case, corpus: &Corpus) -> Value {
     let clauses = case.clauses.iter().filter_map(|id| corpus.clause(id));
     context! {
@@ -100,7 +100,7 @@ fn state(case: &CaseRecord) -> &'static str {
     }
 }
 
-/// What became of a failed case: what was found, and the run as a conversation where there is one.
+/// Describes the result of a failed case: the findings, and the run as a conversation where there is one.
 pub(super) fn result(run: &RunRecord, case: &CaseRecord, input: &str, room: &Room) -> Value {
     let details = case.details.as_ref();
     let rules = details.into_iter().flat_map(|details| details.rules.iter().map(rule_line));

@@ -1,4 +1,4 @@
-//! Runs as one self-contained page: what to mend first, the faults, the clauses and the cases of these runs.
+//! Runs as one self-contained page: what to fix first, the faults, the clauses and the cases of these runs.
 
 mod cases;
 mod causes;
@@ -110,7 +110,7 @@ fn clauses(runs: &[RunRecord], corpus: &Corpus, cases: &[&Case]) -> Vec<Value> {
             id,
             level => clause.map(|clause| clause.level.to_string()),
             source => clause.map(|clause| clause.source.clone()),
-            // A rule of a model API stands in no registry of clauses.
+            // A rule of a model API is in no registry of clauses.
             text => spans(clause.map_or("a rule of the model's API", |clause| &clause.text)),
             errata => clause.into_iter().flat_map(Clause::errata).map(str::to_owned).collect::<Vec<_>>(),
             cells => tallies.iter().map(|tallies| cell(tallies.get(id), clause)).collect::<Vec<_>>(),
@@ -120,7 +120,7 @@ fn clauses(runs: &[RunRecord], corpus: &Corpus, cases: &[&Case]) -> Vec<Value> {
     named.into_iter().map(clause).collect()
 }
 
-/// What a run shows of a clause.
+/// Shows the tally of a clause in a run.
 fn cell(tally: Option<&ClauseTally>, clause: Option<&Clause>) -> Value {
     let tally = tally.cloned().unwrap_or_default();
     let ClauseTally { passed, failed, excused, touched, .. } = tally;

@@ -1,4 +1,4 @@
-//! Which documents there are: some, and what they lead to.
+//! Collects documents: some, and all others to which they lead.
 
 use crate::site::paths::{is_outside, joined};
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -10,6 +10,8 @@ pub struct Documents {
     pub(super) texts: BTreeMap<String, String>,
     pub(super) pictures: BTreeMap<String, Vec<u8>>,
     pub(super) pages: BTreeMap<String, String>,
+    /// The documents that no file holds, each with the file of data that it was made from.
+    pub(super) made_from: BTreeMap<String, String>,
 }
 
 impl Documents {
@@ -54,7 +56,16 @@ impl Documents {
         documents
     }
 
-    /// The paths of the documents, in order.
+    /// Adds a document that no file holds, with the file of data that it was made from. Other documents link to its page by the address of
+    /// the site.
+    #[must_use]
+    pub fn with_made(mut self, path: String, made_from: String, text: String) -> Self {
+        self.made_from.insert(path.clone(), made_from);
+        self.texts.insert(path, text);
+        self
+    }
+
+    /// Returns the paths of the documents, in order.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.texts.keys().map(String::as_str)
     }
@@ -83,5 +94,5 @@ fn pictures(html: &str) -> impl Iterator<Item = &str> {
     after.filter_map(|rest| rest.split('"').next())
 }
 
-/// What GitHub reads beyond plain Markdown, as far as our documents need it.
+/// The extensions of Markdown that GitHub reads, as far as our documents need them.
 pub(super) const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH);

@@ -1,4 +1,4 @@
-//! Where everything stands on the site, and how one page leads to another.
+//! Where everything is on the site, and how one page leads to another.
 
 use crate::site::documents::Documents;
 use crate::site::paths::{is_outside, joined, outside, page_of, relative};
@@ -8,26 +8,28 @@ use threadspec_golden::{log_rules, provider_rules};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::text::visible;
 
-/// The rules that only logs break stand on a page of their own, as those of each API do.
+/// The rules that only logs break are on a page of their own, as those of each API do.
 pub(super) const LOGS: &str = "logs";
 
-/// What can be linked to, by its name, with its page and the place there.
+/// The targets of links, by their names, with the page and the place there.
 #[derive(Debug)]
 pub(super) struct Links<'a> {
     named: HashMap<&'a str, String>,
     documents: &'a Documents,
+    /// The address of the site, without a slash at its end.
+    address: &'a str,
     repository: &'a str,
 }
 
 impl<'a> Links<'a> {
-    pub(super) fn new(corpus: &'a Corpus, documents: &'a Documents, repository: &'a str) -> Self {
+    pub(super) fn new(corpus: &'a Corpus, documents: &'a Documents, address: &'a str, repository: &'a str) -> Self {
         let mut named = HashMap::new();
         // A rule that two APIs have is found at the first; what comes later replaces it.
         named.extend(log_rules().iter().map(|rule| (&*rule.id, rule_place(LOGS, &rule.id))));
         named.extend(provider_rules().iter().rev().map(|rule| (&*rule.id, rule_place(&rule.api, &rule.id))));
         named.extend(corpus.clauses.iter().map(|clause| (&*clause.id, clause_page(&clause.id))));
         named.extend(corpus.cases.iter().map(|case| (&*case.id, case_place(case))));
-        Self { named, documents, repository }
+        Self { named, documents, address: address.trim_end_matches('/'), repository }
     }
 
     /// From a page to the clause, case or rule of this name, if there is one.
@@ -65,6 +67,10 @@ impl<'a> Links<'a> {
 
     /// Where a link of a document leads: to a page of the site, or else to the file in the repository.
     pub(super) fn of_document(&self, document: &str, link: &str) -> String {
+        // A document that no file holds has no path to link to.
+        if let Some(page) = link.strip_prefix(self.address).and_then(|rest| rest.strip_prefix('/')) {
+            return relative(&page_of(document), page);
+        }
         if link.starts_with('#') || is_outside(link) {
             return link.to_owned();
         }

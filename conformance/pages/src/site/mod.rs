@@ -23,7 +23,7 @@ use threadspec_report::RunRecord;
 const STYLE: &str = concat!(include_str!("../../templates/base.css"), include_str!("../../templates/site/site.css"));
 const SCRIPT: &str = include_str!("../../templates/site/site.js");
 
-/// What a site is made of.
+/// The parts of a site.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The clauses and cases.
@@ -34,7 +34,7 @@ pub struct Site<'a> {
     pub results: &'a [(String, Vec<RunRecord>)],
     /// The page "paste your request", if there is one.
     pub paste: Option<&'a str>,
-    /// Where the site will stand, for links from elsewhere.
+    /// Where the site will be, for links from elsewhere.
     pub address: &'a str,
     /// Where the source is.
     pub repository: &'a str,
@@ -51,7 +51,7 @@ struct Pages<'a> {
 impl Site<'_> {
     /// The files, by their paths on the site, with `/` between the parts.
     pub fn files(&self, errata: &str) -> BTreeMap<String, Vec<u8>> {
-        let links = Links::new(self.corpus, self.documents, self.repository);
+        let links = Links::new(self.corpus, self.documents, self.address, self.repository);
         let mut pages = Pages { site: self, links, files: BTreeMap::new(), entries: Vec::new() };
         corpus::clauses(&mut pages);
         corpus::cases(&mut pages);
@@ -108,7 +108,8 @@ impl Pages<'_> {
             rows.push(context! { path, title => title.clone(), address => page.clone() });
             self.entries.extend(entries);
             let contents: Vec<Value> = contents.into_iter().map(|(text, place)| context! { text, place }).collect();
-            let source = format!("{}/blob/main/{path}", self.site.repository);
+            let file = self.site.documents.made_from.get(path).unwrap_or(path);
+            let source = format!("{}/blob/main/{file}", self.site.repository);
             self.add(
                 &page,
                 "site/document.html",
@@ -146,19 +147,21 @@ impl Pages<'_> {
 const MATRIX: &str = "conformance/adapters/frameworks/matrix.html";
 
 /// The documents that the first page names, and what they are.
-const PLACES: [(&str, &str, &str); 10] = [
-    ("README.md", "Overview", "what threadspec measures, and the first commands"),
-    (MATRIX, "Matrix", "what real agent frameworks and gateways break, clause by clause, the worst first"),
+const PLACES: [(&str, &str, &str); 12] = [
+    ("README.md", "Overview", "the doors to threadspec, each with its command"),
+    ("conformance/logs/README.md", "Logs", "a log and a 400 error"),
+    ("conformance/provider/README.md", "Agents and programs", "a program that calls a model API"),
+    ("conformance/gateway/README.md", "Gateways", "a gateway between APIs"),
+    ("conformance/README.md", "Implementations", "a serializer, message builder or agent loop in any language"),
+    (MATRIX, "Matrix", "the clauses that real agent frameworks and gateways break, the worst first"),
     (
         "conformance/adapters/frameworks/MATRIX.md",
         "Frameworks",
         "each with its findings in words, and what changed from version to version",
     ),
-    ("conformance/adapters/frameworks/SESSIONS.md", "Sessions", "which frameworks lose threads between runs, and how"),
-    ("conformance/adapters/gateways/GATEWAYS.md", "Gateways", "what published gateways change between agent and model"),
-    (paths::ERRATA, "Errata", "where the sources are silent or disagree, and what was decided"),
-    ("conformance/PROTOCOL.md", "Protocol", "one page, by which a program in any language is tested"),
-    ("conformance/README.md", "The runner", "known failures, reports, recorded exchanges, shards, fuzzing"),
-    ("conformance/provider/README.md", "Over the wire", "an agent that only has a base URL, tested as it is"),
-    ("CONTRIBUTING.md", "Contributing", "where what is, and what a change needs"),
+    ("conformance/adapters/frameworks/SESSIONS.md", "Sessions", "the frameworks that lose threads between runs"),
+    ("conformance/adapters/gateways/GATEWAYS.md", "Gateway results", "the changes that published gateways make"),
+    (paths::ERRATA, "Errata", "decisions where the sources are silent or disagree"),
+    ("conformance/PROTOCOL.md", "Protocol", "one page: how the runner and a program in any language talk"),
+    ("CONTRIBUTING.md", "Contributing", "the layout, and how to add a case or a rule"),
 ];

@@ -1,9 +1,9 @@
-//! Where things stand on the site and in the repository, as texts.
+//! Where things are on the site and in the repository, as texts.
 
 /// The errata have a page of their own.
 pub(super) const ERRATA: &str = "golden/errata.md";
 
-/// Where a document stands on the site; pictures and other documents stand to it as in the repository. Pages of HTML stand at the root.
+/// Where a document is on the site; pictures and other documents are to it as in the repository. Pages of HTML are at the root.
 pub(super) fn page_of(path: &str) -> String {
     if path == ERRATA {
         return "errata.html".to_owned();

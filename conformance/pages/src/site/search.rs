@@ -1,4 +1,4 @@
-//! What the search of the site looks through: a script that the pages load when somebody searches.
+//! Writes the index of the site's search: a script that the pages load when somebody searches.
 
 use serde_json::json;
 

@@ -46,7 +46,7 @@ impl Connection {
         &self.authority
     }
 
-    /// The same, which gives up an answer as soon as this says so. It is asked again and again while nothing comes.
+    /// Makes a connection that gives up an answer as soon as this returns true. It is asked again and again while nothing comes.
     #[must_use]
     pub fn giving_up(self, gives_up: impl FnMut() -> bool + Send + Sync + 'static) -> Self {
         Self { gives_up: Some(Box::new(gives_up)), ..self }
@@ -101,7 +101,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// Whether a connection that is not used has been closed, or something came on it that nobody asked for.
+/// Returns whether a connection that is not used has been closed, or something came on it that nobody asked for.
 fn is_closed(stream: &TcpStream) -> bool {
     let is_quiet = stream.set_nonblocking(true).is_ok()
         && stream.peek(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);

@@ -1,4 +1,4 @@
-//! What an agent needs to ask a provider: requests and answers of HTTP/1.1, without a socket and with one.
+//! Lets an agent ask a provider: requests and answers of HTTP/1.1, without a socket and with one.
 //!
 //! [`Exchange`] is all that an agent sees of the wire: it sends a request, and hears what came back and how it ended. [`Connection`] does that over
 //! a socket. Time belongs to it, so that where there is no socket, nobody waits. [`HttpModel`] is a whole model: the library's tool rounds run
@@ -36,7 +36,7 @@ pub struct ClientRequest {
     pub body: Vec<u8>,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientResponse {
     /// The status.
@@ -45,7 +45,7 @@ pub struct ClientResponse {
     pub headers: Vec<(String, String)>,
     /// The body, in the pieces in which it arrived.
     pub pieces: Vec<Vec<u8>>,
-    /// Whether the body ended as its head says that it ends.
+    /// True if the body ended as its head says that it ends.
     pub is_whole: bool,
 }
 
@@ -60,7 +60,7 @@ impl ClientResponse {
         self.pieces.concat()
     }
 
-    /// What an answer of an API says, whole or as events.
+    /// Reads an answer of an API, whole or as events.
     ///
     /// # Errors
     ///

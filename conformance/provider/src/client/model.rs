@@ -23,29 +23,29 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct HttpModel<E> {
     endpoint: Endpoint,
     tools: Vec<String>,
-    /// What the description of each tool says.
+    /// The description of each tool.
     mark: Option<String>,
     exchange: E,
-    /// What the model thought before the message at this place in the list.
+    /// The model's thinking before the message at this place in the list.
     thinking: HashMap<usize, Vec<Thinking>>,
-    /// Whether arguments that are no JSON object are handed on as they are.
+    /// True if arguments that are no JSON object are handed on as they are.
     takes_raw_arguments: bool,
 }
 
 /// An attempt that failed.
 struct FailedAttempt {
     why: String,
-    /// What is known of the next one.
+    /// The plan for the next attempt.
     next: NextAttempt,
 }
 
-/// What is known of the attempt behind one that failed.
+/// The plan for the attempt after a failed one.
 enum NextAttempt {
     /// There is to be none.
     None,
     /// How long to wait is up to the client.
     Later,
-    /// How long to wait was said.
+    /// The time to wait was given.
     After(Duration),
 }
 
@@ -102,7 +102,7 @@ impl<E: Exchange> HttpModel<E> {
         &mut self.exchange
     }
 
-    /// What the model says to messages.
+    /// Returns the model's answer to messages.
     ///
     /// # Errors
     /// Why it said nothing.
@@ -127,7 +127,7 @@ impl<E: Exchange> HttpModel<E> {
         Err("nobody was asked".to_owned())
     }
 
-    /// What the model said.
+    /// Reads the model's answer.
     fn hear(&self, response: Option<ClientResponse>) -> Result<ModelAnswer, FailedAttempt> {
         let again = |why: &str| FailedAttempt { why: why.to_owned(), next: NextAttempt::Later };
         let response = response.ok_or_else(|| again("the provider did not answer"))?;
@@ -146,7 +146,7 @@ impl<E: Exchange> HttpModel<E> {
         }
     }
 
-    /// Whether each call came whole, or is one that cannot be executed by mistake.
+    /// Returns whether each call came whole, or is one that cannot be executed by mistake.
     fn can_take(&self, said: &ReadAnswer) -> bool {
         let is_raw = |call: &SaidCall| {
             self.takes_raw_arguments && !value::read(&call.arguments).is_ok_and(|arguments| arguments.is_object())

@@ -20,14 +20,14 @@ const LONGEST_LINE: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct ResponseReader {
     response: ClientResponse,
-    /// What came and is not understood yet.
+    /// The bytes that came and are not understood yet.
     rest: Vec<u8>,
     state: State,
-    /// Whether the head lets the connection be kept.
+    /// True if the head lets the connection be kept.
     keeps: bool,
 }
 
-/// What comes next.
+/// The part that comes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -64,17 +64,17 @@ impl ResponseReader {
         Ok(())
     }
 
-    /// Whether all of it has come.
+    /// Returns whether all of it has come.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// Whether all of it has come, and the connection may be used again: one of HTTP/1.0 only if the server says so.
+    /// Returns whether all of it has come, and the connection may be used again: one of HTTP/1.0 only if the server says so.
     pub fn keeps_connection(&self) -> bool {
         self.is_done() && self.keeps
     }
 
-    /// What has come when the connection ends: `None` if not even a head.
+    /// Returns the response when the connection ends: `None` if not even a head came.
     pub fn finish(mut self) -> Option<ClientResponse> {
         self.response.is_whole = matches!(self.state, State::Done | State::Rest);
         (self.state != State::Head).then_some(self.response)

@@ -82,7 +82,7 @@ fn requested_call(call: &SaidCall) -> RequestedCall {
     }
 }
 
-/// What is kept of a thought: nothing, if the provider was to remember it.
+/// Returns the block that is kept of a thought: none, if the provider should remember it.
 fn block(thought: Thinking) -> Option<OpaqueBlock> {
     let Thinking { text, seal, is_redacted, item_id } = thought;
     Some(match (seal, item_id) {
@@ -93,7 +93,7 @@ fn block(thought: Thinking) -> Option<OpaqueBlock> {
     })
 }
 
-/// What the model thought before a message, as the API gave it.
+/// Returns the model's thinking before a message, as the API gave it.
 fn thinking(sent: &SentMessage) -> Vec<Thinking> {
     let thought = |block: &OpaqueBlock| {
         let (text, seal, is_redacted, item_id) = match block.clone() {

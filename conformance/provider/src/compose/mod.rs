@@ -14,8 +14,8 @@ use threadspec_judge::json::{list, text};
 use threadspec_judge::protocol::{RejectKind, Reply, Speaker};
 use threadspec_judge::universal::value;
 
-/// The reply of a testee whose model was the provider: what it said itself, with the requests as they went over the wire, and in `wire` what
-/// was really said and what was found.
+/// Composes the reply of a testee whose model was the provider: its own reply, with the requests as they went over the wire, and in `wire`
+/// the real answers and the findings.
 ///
 /// A refusal before the model was asked stays one. If the model was never asked and the testee says that it failed, it refused.
 pub fn compose(plan: &RunPlan, record: &WireRecord, reply: Reply) -> Reply {
@@ -100,8 +100,8 @@ fn gone_on_from<'a>(record: &'a WireRecord, last: &Attempt) -> Option<&'a WireMe
     last.came.text.starts_with(&message.content).then_some(message)
 }
 
-/// What an answer that broke off said, as far as the agent goes on from it: as much of its text as the client has read, and those of its whole
-/// calls that are sent.
+/// Returns the part of a broken answer from which the agent goes on. It has as much of the text as the client has read, and those of its
+/// whole calls that are sent.
 fn part_of(last: &Attempt, message: &WireMessage) -> Value {
     let mut turn = Map::new();
     turn.insert("content".to_owned(), message.content.as_str().into());
@@ -114,7 +114,7 @@ fn part_of(last: &Attempt, message: &WireMessage) -> Value {
     turn.into()
 }
 
-/// What an ask was answered, as a turn: an error with what came whole before it, if it failed for good.
+/// Returns the answer to an ask as a turn: an error with the parts that came whole before it, if it failed for good.
 fn said_by(attempt: &Attempt) -> Value {
     let mut turn = Map::new();
     if attempt.failed() {
@@ -165,14 +165,14 @@ pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     None
 }
 
-/// Why what the model says cannot be said with this API, or in answer to these requests.
+/// Returns why this API cannot express the model's answer, or not for these requests.
 pub fn unsayable(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     record.attempts.iter().find_map(|attempt| {
         let (request, said) = (attempt.request.as_ref()?, attempt.said.as_ref()?);
         let is_raw =
             |call: &SaidByModel| plan.api == Api::Anthropic && !attempt.streamed && !args(&call.arguments).is_object();
         if said.calls.iter().any(is_raw) {
-            return Some("arguments that are no JSON are said in streams only".to_owned());
+            return Some("arguments that are no JSON are sent in streams only".to_owned());
         }
         let why = request.forbids(said.calls.iter().map(|call| call.name.as_str()))?;
         Some(format!("a request contradicts what the model is to say: {why}"))

@@ -5,21 +5,21 @@ use threadspec::oracle::Api;
 use threadspec_apis::WireMessage;
 use threadspec_judge::universal::can_be_declared;
 
-/// A call that an agent was given or that the model said.
+/// A call that an agent was given or that the model sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KnownCall {
     pub(super) id: String,
     pub(super) name: String,
 }
 
-/// What was sent instead of ids and of names: one to one.
+/// The replacements of ids and of names: one to one.
 #[derive(Debug, Default)]
 pub(super) struct Renamed {
     ids: OneToOne,
     names: OneToOne,
 }
 
-/// Texts that stand for others.
+/// Texts that represent others.
 #[derive(Debug, Default)]
 struct OneToOne {
     own: HashMap<String, String>,
@@ -27,7 +27,7 @@ struct OneToOne {
 }
 
 impl OneToOne {
-    /// Notes that one text was sent for another, unless either stands for something else already.
+    /// Notes that one text was sent for another, unless either represents something else already.
     fn note(&mut self, own: &str, sent: &str) {
         let is_new =
             self.own.get(sent).is_none_or(|other| other == own) && self.sent.get(own).is_none_or(|other| other == sent);
@@ -50,7 +50,7 @@ impl Renamed {
         let is_known = |own: &dyn Fn(&KnownCall) -> &str, sent: &str| known.iter().any(|call| own(call) == sent);
         for (call, sent) in known.iter().zip(messages.iter().flat_map(|message| &message.calls)) {
             if call.name != sent.name && can_be_declared(api, &call.name) {
-                // Other calls stand here.
+                // Other calls are here.
                 return;
             }
             let is_kept = || messages.iter().flat_map(|message| &message.calls).any(|sent| sent.id == call.id);
@@ -79,7 +79,7 @@ impl Renamed {
     }
 }
 
-/// Whether the API refuses an id for its form (OAI-CHAT-ID-LEN, OAI-RESP-CALLID-LEN, ANT-ID-PATTERN).
+/// Returns whether the API refuses an id for its form (OAI-CHAT-ID-LEN, OAI-RESP-CALLID-LEN, ANT-ID-PATTERN).
 fn refuses_id(api: Api, id: &str) -> bool {
     match api {
         // Older versions take no more.

@@ -10,10 +10,10 @@ use crate::run::PlayedRun;
 use memchr::memmem;
 use threadspec_apis::ApiError;
 
-/// What stands before the name of a run.
+/// The text before the name of a run.
 const MARK: &str = "threadspec run ";
 
-/// The text that marks the tools of a run, in whose descriptions it stands. The name of the run is the key with which it begins: letters and digits.
+/// The text that marks the tools of a run, in whose descriptions it is. The name of the run is the key with which it begins: letters and digits.
 ///
 /// ```
 /// assert_eq!(threadspec_provider::mark_of("q8Zr"), "threadspec run q8Zr");

@@ -23,7 +23,7 @@ use threadspec_apis::{ApiError, IdSource};
 
 /// How many requests are kept that belong to no run.
 const MOST_STRAYS: usize = 1000;
-/// How many keys of runs that are over are known, so that late requests are told from those with a key that nobody gave out.
+/// How many keys of runs that are over are known, so that late requests differ from those with a key that nobody gave out.
 const MOST_ENDED: usize = 1 << 16;
 /// More than one agent has under way, for the last few that were ended.
 const MOST_ABANDONED: usize = 1 << 10;
@@ -75,9 +75,9 @@ pub struct Engine {
 /// A run that is over.
 #[derive(Debug)]
 pub struct EndedRun {
-    /// What was to happen.
+    /// The plan.
     pub plan: RunPlan,
-    /// What happened.
+    /// The record.
     pub record: WireRecord,
 }
 
@@ -140,13 +140,13 @@ impl Engine {
         }
     }
 
-    /// What came since the last time and belongs to no run: with a key that nobody gave out while not exactly one run was under way, or
-    /// with the key of a run that was over.
+    /// Returns the attempts since the last call that belong to no run. Their key was given to nobody while not exactly one run was under
+    /// way, or it is the key of a run that was over.
     pub fn take_strays(&mut self) -> Vec<Stray> {
         std::mem::take(&mut self.strays)
     }
 
-    /// What has happened so far in a run.
+    /// Returns the record of a run so far.
     pub fn record(&self, key: &str) -> Option<&WireRecord> {
         self.runs.get(key).map(|run| &run.record)
     }
@@ -161,7 +161,7 @@ impl Engine {
         self.open.get(&attempt).map(|(key, position)| (key.as_str(), *position))
     }
 
-    /// Forgets what the attempts of a run said that came before its last ones, so that its record stays small.
+    /// Forgets the answers to the early attempts of a run, so that its record stays small.
     pub(crate) fn forget_all_but(&mut self, key: &str, last: usize) {
         if let Some(run) = self.runs.get_mut(key) {
             run.forget_all_but(last);

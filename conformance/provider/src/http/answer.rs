@@ -5,7 +5,7 @@ use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, json_text, response_headers};
 
-/// What is the same in each answer to a request.
+/// The common part of all answers to a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     /// Whose headers it has.
@@ -16,7 +16,7 @@ pub(crate) struct Head {
     pub(crate) now: u64,
 }
 
-/// How long an answer is said to take, in milliseconds.
+/// The time that an answer claims to take, in milliseconds.
 const TAKEN: u64 = 12;
 
 impl Head {

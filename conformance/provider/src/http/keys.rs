@@ -1,4 +1,4 @@
-//! Keys: where a request carries one, and what may be said of it.
+//! Finds the key of a request, and the part of it that may be shown.
 
 use crate::received::Received;
 
@@ -24,7 +24,7 @@ pub(crate) fn keys(received: &Received) -> Vec<&str> {
     found
 }
 
-/// What stands for a key wherever somebody reads it.
+/// Returns the text that replaces a key wherever somebody reads it.
 pub(crate) fn disguised(key: &str) -> String {
     let hash = hmac_sha256::Hash::hash(key.as_bytes());
     let [one, two, three, four] = [hash[0], hash[1], hash[2], hash[3]];

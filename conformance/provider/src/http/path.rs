@@ -1,8 +1,8 @@
-//! What a path asks for.
+//! Maps paths to their meaning.
 
 use threadspec::oracle::Api;
 
-/// What is behind a path.
+/// The meaning of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// An answer of the model.
@@ -13,7 +13,7 @@ pub(crate) enum Route {
     Models(Option<String>),
     /// A stored response.
     Stored(String),
-    /// That a run of a session begins.
+    /// A run of a session begins.
     Run(usize),
     /// The root, which is asked whether anybody is there.
     Root,
@@ -52,7 +52,7 @@ impl Route {
         }
     }
 
-    /// Whether it takes a method.
+    /// Returns whether it takes a method.
     pub(crate) fn takes(&self, method: &str) -> bool {
         match self {
             Self::Answer(_) | Self::Count(_) | Self::Run(_) => method == "POST",

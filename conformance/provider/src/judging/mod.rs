@@ -1,4 +1,4 @@
-//! What is wrong with a run over the wire: a pure function on its record.
+//! Judges a run over the wire: a pure function on its record.
 //!
 //! Each module judges the clauses that its name says, and names each fault once: what a rule of the API says is not said again by a clause,
 //! and a call that did not come whole is a matter of WIRE-PARTIAL, not of WIRE-RETRY. What a request holds is for the judge of profile
@@ -62,7 +62,7 @@ pub struct WireFinding {
     pub clause: &'static str,
     /// How much it counts.
     pub level: WireLevel,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
 }
 
@@ -73,7 +73,7 @@ impl WireFinding {
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Debug, Default)]
 struct WireFindings(Vec<WireFinding>);
 
@@ -117,8 +117,8 @@ pub fn judge(plan: &RunPlan, record: &WireRecord) -> Vec<WireFinding> {
     findings.0
 }
 
-/// What is wrong with how failed attempts are repeated (WIRE-RETRY, WIRE-WAIT, WIRE-BACKOFF): a part of [`judge`], for whoever tries again in
-/// the place of an agent.
+/// Judges how failed attempts are repeated (WIRE-RETRY, WIRE-WAIT, WIRE-BACKOFF): a part of [`judge`], for a client that tries again in
+/// place of an agent.
 pub fn judge_retries(record: &WireRecord) -> Vec<WireFinding> {
     let mut findings = WireFindings::default();
     retries::judge(record, &mut findings);
@@ -172,7 +172,7 @@ impl fmt::Display for Numbered<'_> {
     }
 }
 
-/// Whether a status says that the request is refused for good.
+/// Returns whether a status says that the request is refused for good.
 fn is_final(status: u16) -> bool {
     (400..500).contains(&status) && ![408, 409, 429].contains(&status)
 }

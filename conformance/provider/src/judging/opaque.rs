@@ -53,13 +53,13 @@ fn judge_request(api: Api, one: Numbered<'_>, answers: &[&Said], findings: &mut 
     }
 }
 
-/// Whether a message repeats an answer: it has its calls.
+/// Returns whether a message repeats an answer: it has its calls.
 fn is_of(said: &Said, message: &WireMessage) -> bool {
     let ids = message.calls.iter().map(|call| &call.id);
     !message.calls.is_empty() && ids.eq(said.calls.iter().map(|call| &call.id))
 }
 
-/// What is wrong with the thoughts of a message that repeats an answer, and where: one is changed, of another answer, or out of order.
+/// Finds a wrong thought of a message that repeats an answer, and its place: one is changed, of another answer, or out of order.
 fn altered(said: &Said, message: &WireMessage) -> Option<(String, String)> {
     let mut rest = said.thoughts.iter();
     for part in &message.opaque {
@@ -67,7 +67,7 @@ fn altered(said: &Said, message: &WireMessage) -> Option<(String, String)> {
             continue;
         }
         let what = changed(part, said.thoughts.iter())
-            .unwrap_or_else(|| "it stands behind a thought that came later, or twice".to_owned());
+            .unwrap_or_else(|| "it is behind a thought that came later, or twice".to_owned());
         return Some((part.place.clone(), what));
     }
     None
@@ -80,14 +80,14 @@ fn changed<'a>(part: &OpaquePart, mut thoughts: impl Iterator<Item = &'a SaidTho
     }
     Some(match &part.content {
         OpaqueContent::Thinking { signature: None, .. } => "the signature of the thought is missing".to_owned(),
-        OpaqueContent::Thinking { .. } => "the thought or its signature is not what the model said here".to_owned(),
-        OpaqueContent::Redacted { .. } => "the redacted thought is not what the model said here".to_owned(),
-        OpaqueContent::Reasoning { .. } => "the encrypted reasoning is not what the model said here".to_owned(),
+        OpaqueContent::Thinking { .. } => "the thought or its signature is not what the model sent here".to_owned(),
+        OpaqueContent::Redacted { .. } => "the redacted thought is not what the model sent here".to_owned(),
+        OpaqueContent::Reasoning { .. } => "the encrypted reasoning is not what the model sent here".to_owned(),
         OpaqueContent::Text(_) => return None,
     })
 }
 
-/// Whether a part is a thought as it was.
+/// Returns whether a part is a thought as it was.
 fn is_kept(thought: &SaidThought, part: &OpaquePart) -> bool {
     match &part.content {
         OpaqueContent::Thinking { text, signature } => {

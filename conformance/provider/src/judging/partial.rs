@@ -52,7 +52,7 @@ fn judge_call(record: &WireRecord, attempt: &Attempt, said: &Said, call: &SaidBy
     findings.must(CLAUSE, format!("{later}: the call `{id}` is {how}, but {why}"));
 }
 
-/// Whether the last answer to the same ask has the call as a whole.
+/// Returns whether the last answer to the same ask has the call as a whole.
 fn comes_whole(record: &WireRecord, attempt: &Attempt, call: &SaidByModel) -> bool {
     let whole = |other: &Attempt| {
         let said = other.said.iter().flat_map(|said| said.whole_calls(&other.came));
@@ -61,7 +61,7 @@ fn comes_whole(record: &WireRecord, attempt: &Attempt, call: &SaidByModel) -> bo
     record.attempts_of(attempt.ask).next_back().is_some_and(whole)
 }
 
-/// Whether an earlier ask has a call of this id, so that it is sent for another reason.
+/// Returns whether an earlier ask has a call of this id, so that it is sent for another reason.
 fn is_known(record: &WireRecord, position: usize, call: &SaidByModel) -> bool {
     let Some(attempt) = record.attempts.get(position) else { return false };
     let in_request = || {

@@ -5,7 +5,7 @@ use crate::record::WireRecord;
 use std::time::Duration;
 use threadspec_golden::clause;
 
-/// What a clock may be off.
+/// The most that a clock may be off.
 const TOLERANCE: Duration = Duration::from_millis(5);
 /// The shortest pause that is one.
 const SHORTEST: Duration = Duration::from_millis(50);

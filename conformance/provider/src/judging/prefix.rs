@@ -24,11 +24,11 @@ pub(super) struct PrefixLoss {
     pub(super) place: String,
     /// The first byte in it that differs, counted from 0.
     pub(super) byte: usize,
-    /// What stood there.
+    /// The earlier value.
     pub(super) was: String,
-    /// What stands there now.
+    /// The new value.
     pub(super) is: String,
-    /// How many bytes of the new request stand behind it, so that they are read anew.
+    /// How many bytes of the new request are behind it, so that they are read again.
     pub(super) following: usize,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn declarations(body: &str) -> Vec<String> {
     elements(&members(body), "tools", Api::OpenAiChat).into_iter().map(|part| part.text).collect()
 }
 
-/// The members of an object, by their names as they stand there.
+/// The members of an object, by their names as they are there.
 fn members(body: &str) -> Vec<(&str, Node<'_>)> {
     match Node::of(body) {
         Node::Object(members) => members,

@@ -70,7 +70,7 @@ fn is_certain(outcome: BreachOutcome) -> bool {
     matches!(outcome, BreachOutcome::Refused | BreachOutcome::Certain)
 }
 
-/// Whether a later attempt of the same ask no longer breaks the rule.
+/// Returns whether a later attempt of the same ask no longer breaks the rule.
 fn is_mended(record: &WireRecord, one: Numbered<'_>, rule: &str) -> bool {
     let last = record.attempts_of(one.attempt.ask).next_back();
     last.is_some_and(|last| last.request.is_some() && last.breaches.iter().all(|breach| breach.rule != rule))

@@ -36,12 +36,12 @@ fn is_refused(attempt: &Attempt) -> bool {
     attempt.status.is_some_and(is_final)
 }
 
-/// Whether an attempt says the same as the one before, byte for byte and with the same betas.
+/// Returns whether an attempt says the same as the one before, byte for byte and with the same betas.
 fn is_unchanged(before: &Attempt, next: &Attempt) -> bool {
     before.body == next.body && before.beta == next.beta && before.target == next.target
 }
 
-/// What a retry says that the attempt before did not say, or the other way round.
+/// Describes the first difference between a retry and the attempt before it.
 fn change(before: Numbered<'_>, next: Numbered<'_>) -> Option<String> {
     let (Some(one), Some(other)) = (&before.attempt.request, &next.attempt.request) else { return None };
     changed_messages(one, other).or_else(|| changed_tools(one, other))

@@ -72,20 +72,20 @@ fn said(ids: &[&str]) -> Said {
     Said { calls: ids.iter().map(call).collect(), ..Said::default() }
 }
 
-/// The same attempt, answered with these calls.
+/// Returns the attempt with these calls as its answer.
 fn saying(attempt: Attempt, ids: &[&str]) -> Attempt {
     let came = Came { whole: true, calls: (0..ids.len()).collect(), ..Came::default() };
     Attempt { said: Some(said(ids)), came, ..attempt }
 }
 
-/// The same attempt, answered with an error.
+/// Returns the attempt with an error as its answer.
 fn failing(attempt: Attempt, status: u16, retry_after: Option<u64>) -> Attempt {
     let retry_after = retry_after.map(|time| MS * u32::try_from(time).expect("a time"));
     let fault = PlayedFault { kind: "status".into(), retry_after, should_retry: None };
     Attempt { status: Some(status), fault: Some(fault), said: None, came: Came::default(), ..attempt }
 }
 
-/// The same attempt, whose stream broke off when the first calls were closed and the next one was not.
+/// Returns the attempt with a broken stream: the first calls were closed and the next one was not.
 fn broken(attempt: Attempt, ids: &[&str], whole: usize) -> Attempt {
     let parts = vec![CallPart { call: whole, arguments: "{".into() }];
     let came = Came { whole: false, calls: (0..whole).collect(), parts, ..Came::default() };

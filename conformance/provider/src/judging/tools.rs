@@ -54,7 +54,7 @@ pub(super) fn names(request: &ApiRequest) -> BTreeSet<&str> {
     request.tools.iter().filter(|tool| tool.is_function()).filter_map(|tool| tool.name.as_deref()).collect()
 }
 
-/// What is wrong with the tools of a request, whoever gave them.
+/// Finds a fault of the tools of a request, whoever gave them.
 pub(super) fn wrong_by_itself(request: &ApiRequest) -> Option<String> {
     let functions = || request.tools.iter().filter(|tool| tool.is_function());
     let mut seen = BTreeSet::new();
@@ -65,7 +65,7 @@ pub(super) fn wrong_by_itself(request: &ApiRequest) -> Option<String> {
     Some(format!("`{}` has no JSON Schema", tool.name.as_deref().unwrap_or_default()))
 }
 
-/// What is wrong with the tools of a request by itself.
+/// Finds a fault of the tools of a request by itself.
 fn wrong(plan: &RunPlan, request: &ApiRequest, names: &BTreeSet<&str>) -> Option<String> {
     if let Some(what) = wrong_by_itself(request) {
         return Some(what);
@@ -84,7 +84,7 @@ fn wrong(plan: &RunPlan, request: &ApiRequest, names: &BTreeSet<&str>) -> Option
     (new.len() > others.len()).then(|| format!("nobody gave the tool `{}`", new[0]))
 }
 
-/// Whether a tool has a schema that is one, as far as its form goes.
+/// Returns whether a tool has a schema that is one, as far as its form goes.
 fn has_schema(tool: &DeclaredTool) -> bool {
     tool.schema.as_ref().is_some_and(is_schema)
 }

@@ -9,7 +9,7 @@ use threadspec_judge::universal::value;
 /// One answer that the agent wants.
 #[derive(Debug)]
 pub(crate) struct Ask {
-    /// What the model answers; `None` as long as every attempt was refused.
+    /// The model's answer; `None` as long as every attempt was refused.
     pub(crate) turn: Option<WireTurn>,
     /// How many of the turn's faults were played.
     pub(crate) played: usize,
@@ -59,7 +59,7 @@ pub(crate) fn ask_of(asks: &mut [Ask], attempts: &[Attempt], request: Option<&Ap
     other
 }
 
-/// Whether two lists say the same.
+/// Returns whether two lists say the same.
 fn is_same(ones: &[WireMessage], others: &[WireMessage]) -> bool {
     ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| says_same(one, other))
 }
@@ -74,8 +74,8 @@ fn says_same(one: &WireMessage, other: &WireMessage) -> bool {
         && one.calls.iter().zip(&other.calls).all(call)
 }
 
-/// Whether a request goes on with what came whole of an answer that broke off: behind the messages of its request stand the text
-/// so far, or a part of it, with calls that are closed.
+/// Returns whether a request goes on with what came whole of an answer that broke off: behind the messages of its request are the text so
+/// far, or a part of it, with calls that are closed.
 fn goes_on(before: &Attempt, request: &ApiRequest) -> bool {
     let (Some(said), Some(earlier)) = (&before.said, &before.request) else { return false };
     let earlier = &earlier.messages;
@@ -87,7 +87,7 @@ fn goes_on(before: &Attempt, request: &ApiRequest) -> bool {
         && calls_came(said, before, message)
 }
 
-/// Whether all calls of a message came whole, in their order. They may have other ids now.
+/// Returns whether all calls of a message came whole, in their order. They may have other ids now.
 fn calls_came(said: &Said, before: &Attempt, message: &WireMessage) -> bool {
     let mut whole = said.whole_calls(&before.came);
     message.calls.iter().all(|call| whole.any(|said| said.name == call.name && is_sent(said, call)))

@@ -16,17 +16,17 @@ pub(crate) struct Body {
     pub(crate) text: String,
     /// Marked, with the items that it names by their ids.
     pub(crate) value: Option<Value>,
-    /// The same with the items that it goes on from, if there are any.
+    /// The body with the items that it continues, if there are any.
     pub(crate) whole: Option<Value>,
-    /// What is kept of what it goes on from; `None` if it names something that is not.
+    /// The kept items that it continues; `None` if it names one that is not kept.
     pub(crate) before: Option<Vec<Value>>,
-    /// The same as JSON text, if it refers to anything that is kept.
+    /// The body as JSON text, if it refers to anything that is kept.
     pub(crate) resolved: Option<String>,
-    /// What it says, the items before it included.
+    /// Its content, the items before it included.
     pub(crate) request: Option<ApiRequest>,
     /// Why nobody could answer it.
     pub(crate) problem: Option<RequestProblem>,
-    /// What it names and is not kept, unless the rules see that themselves.
+    /// The name of an item that is not kept, unless the rules find that themselves.
     pub(crate) forgotten: Option<Breach>,
 }
 
@@ -57,7 +57,7 @@ impl Body {
         body
     }
 
-    /// Puts what is kept in the place of what the body names.
+    /// Replaces the names in the body by the kept items.
     fn resolve(&mut self, api: Api, kept: &Kept, value: Value) {
         let resolved = if api == Api::OpenAiResponses { kept.resolve(&value) } else { Ok(None) };
         let whole = match resolved {

@@ -1,4 +1,4 @@
-//! Fairness: repeating what the provider said, or what the agent was given, breaks no rule about its form.
+//! Fairness: repeating what the provider sent, or what the agent was given, breaks no rule about its form.
 
 use crate::record::Said;
 use serde_json::Value;
@@ -29,7 +29,7 @@ const FORM_RULES: [&str; 19] = [
     "ANT-TOOL-NAME",
 ];
 
-/// What a run was given and said so far.
+/// The input and the output of a run so far.
 #[derive(Debug, Default)]
 pub(crate) struct Repeatable {
     texts: HashSet<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Repeatable {
 }
 
 impl Repeatable {
-    /// What messages of op `tools` say.
+    /// Adds the messages of op `tools`.
     pub(crate) fn given(&mut self, messages: &[Value]) {
         for message in messages {
             self.text(text(&message["content"]));
@@ -50,7 +50,7 @@ impl Repeatable {
         }
     }
 
-    /// What the model said.
+    /// Adds an answer of the model.
     pub(crate) fn said(&mut self, said: &Said) {
         self.text(&said.text);
         self.texts.extend(said.refusal.clone());
@@ -67,7 +67,8 @@ impl Repeatable {
         self.ids.insert(id.to_owned());
     }
 
-    /// Whether an id begins like one that Anthropic would not give, and is otherwise plain: a new id that is made of one that came twice.
+    /// Returns whether an id begins like one that Anthropic would not give, and is otherwise plain: a new id that is made of one that came
+    /// twice.
     fn is_made_of_one(&self, id: &str) -> bool {
         let is_odd = |of: char| !of.is_ascii_alphanumeric() && !matches!(of, '_' | '-');
         let odd = |id: &str| id.char_indices().rfind(|(_, of)| is_odd(*of)).map(|(at, of)| at + of.len_utf8());
@@ -78,7 +79,7 @@ impl Repeatable {
         self.texts.insert(text.to_owned());
     }
 
-    /// Whether a breach of a rule in a body is excused: it is one of form, and repeats something.
+    /// Returns whether a breach of a rule in a body is excused: it is one of form, and repeats something.
     pub(crate) fn excuses(&self, rule: &str, place: &str, body: &Value) -> bool {
         // What a request declares is the agent's own.
         if !FORM_RULES.contains(&rule) || place.starts_with("tools") {

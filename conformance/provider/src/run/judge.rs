@@ -1,4 +1,4 @@
-//! What is wrong with a request, and in which words it is refused.
+//! Judges a request, and chooses the words of its refusal.
 
 use super::PlayedRun;
 use super::ask::AskState;
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use threadspec::oracle::{Api, Breach, RequestContext, RequestHeaders, StoredItems, provider_breaches_with};
 use threadspec_apis::{ApiError, is_refused, rule_answer};
 
-/// What was found in a request.
+/// The judgement of a request.
 #[derive(Debug, Default)]
 pub(super) struct RequestJudgement {
     pub(super) breaches: Vec<JudgedBreach>,
     pub(super) problem: Option<RequestProblem>,
-    /// What it is refused with.
+    /// The refusal.
     pub(super) refusal: Option<ApiError>,
 }
 
@@ -125,7 +125,7 @@ fn block(thought: &SaidThought) -> Value {
     }
 }
 
-/// The words in which a problem is told.
+/// Returns the words for a problem.
 fn of_problem(api: Api, problem: &RequestProblem) -> ApiError {
     match problem {
         RequestProblem::Unreadable(why, status) => unreadable(api, why, *status),

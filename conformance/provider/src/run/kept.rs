@@ -1,4 +1,4 @@
-//! What the provider keeps for Responses: answers, their items, conversations. Only the key of a run sees what was kept for it.
+//! Keeps items for Responses: answers, their items, conversations. Only the key of a run sees what was kept for it.
 
 use super::body::items;
 use serde_json::Value;
@@ -29,13 +29,13 @@ struct KeptResponse {
 /// A request whose references are replaced by what they name.
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {
-    /// The items that the provider kept, which stand before the input.
+    /// The items that the provider kept, which are before the input.
     pub(crate) before: Vec<Value>,
     /// The body with the items that it names by their ids; `None` if it names none.
     pub(crate) body: Option<Value>,
 }
 
-/// What a request names and nobody kept.
+/// An item that a request names and nobody kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Forgotten {
     /// A response.

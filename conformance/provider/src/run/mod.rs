@@ -133,7 +133,7 @@ impl PlayedRun {
         if number == begun + 1 && number <= planned {
             self.record.runs.push(self.asks.len());
             self.turns.begin_run(begun);
-            // What failed in the run before is asked anew, or never again.
+            // What failed in the run before is asked again, or never again.
             self.asks.iter_mut().for_each(|ask| ask.state = AskState::Over);
         } else if number != begun || begun == 0 {
             let what = format!("run {number} cannot begin now: {begun} of {planned} have begun");
@@ -157,7 +157,7 @@ impl PlayedRun {
         }
     }
 
-    /// What a request costs.
+    /// Returns the usage of a request.
     fn usage(&mut self, body: &Body) -> Usage {
         let Some(shown) = body.whole.as_ref().or(body.value.as_ref()) else { return Usage::default() };
         self.prompts.push(self.plan.api, PromptText::of(self.plan.api, shown))

@@ -1,4 +1,4 @@
-//! What an attempt gets: a fault, or the turn.
+//! Plays an attempt: a fault, or the turn.
 
 use super::PlayedRun;
 use super::ask::AskState;
@@ -18,7 +18,7 @@ const BETWEEN_CHUNKS: Duration = Duration::from_micros(500);
 /// Behind so many chunks nothing passes any more: clocks are coarser than that, and a long answer in single bytes would take minutes.
 const SLOW_CHUNKS: usize = 500;
 
-/// What is done with an attempt, and what the record says of it.
+/// The reaction to an attempt, and its record.
 #[derive(Debug)]
 pub(super) struct Played {
     pub(super) reaction: Reaction,
@@ -122,7 +122,7 @@ fn of_fault(head: &Head, request: &ApiRequest, fault: Option<&Fault>) -> ApiErro
     error
 }
 
-/// An answer that is being told.
+/// An answer in progress.
 struct Telling<'a> {
     head: &'a Head,
     request: &'a ApiRequest,

@@ -40,7 +40,7 @@ pub(super) fn answer_of(turn: &WireTurn, request: &ApiRequest, created: u64, ids
     answer.with_ids(request.api, ids)
 }
 
-/// What the record says of an answer.
+/// Returns the record of an answer.
 pub(super) fn said_of(answer: &ModelAnswer, turn: &WireTurn, request: &ApiRequest) -> Said {
     let is_sealed = match request.api {
         Api::OpenAiChat => false,
@@ -67,7 +67,7 @@ pub(super) fn said_of(answer: &ModelAnswer, turn: &WireTurn, request: &ApiReques
     }
 }
 
-/// What came of an answer that ended.
+/// Returns the record of a complete answer.
 pub(super) fn came_all(answer: &ModelAnswer) -> Came {
     // A call that the limit may have cut off is the last one.
     let cut = answer.calls.len().checked_sub(1).filter(|_| answer.finish == Finish::Length);
@@ -75,7 +75,7 @@ pub(super) fn came_all(answer: &ModelAnswer) -> Came {
     Came { whole: true, ..came(answer.text.clone(), &answer.calls, is_whole) }
 }
 
-/// What came of an answer whose stream broke off behind these events.
+/// Returns the record of an answer whose stream broke off behind these events.
 pub(super) fn came_of(api: Api, answer: &ModelAnswer, events: &[StreamEvent]) -> Came {
     let mut reader = AnswerReader::new(api);
     for event in events.iter().filter(|event| event.part != EventPart::Comment) {

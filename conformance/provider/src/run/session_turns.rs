@@ -1,4 +1,4 @@
-//! Which turn answers a request of a session: the next one of the run that began last.
+//! Chooses the turn that answers a request of a session: the next one of the run that began last.
 
 use super::turns::Turns;
 use crate::script::WireTurn;
@@ -16,7 +16,7 @@ pub(crate) struct SessionTurns {
     places: HashMap<usize, TurnPlace>,
 }
 
-/// Where the answer to an ask stands.
+/// Where the answer to an ask is.
 #[derive(Clone, Copy, Debug)]
 enum TurnPlace {
     Summary(usize),

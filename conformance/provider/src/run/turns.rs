@@ -1,12 +1,12 @@
-//! Which turn answers an ask.
+//! Chooses the turn that answers an ask.
 
 use crate::script::WireTurn;
 use std::fmt::Debug;
 use threadspec_apis::ApiRequest;
 
-/// What knows the turns of a run.
+/// A source of the turns of a run.
 ///
-/// A case has a list; a script of a provider that stands alone may have rules.
+/// A case has a list; a script of a provider that is alone may have rules.
 pub(crate) trait Turns: Debug + Send {
     /// The turn that answers an ask, counted from 0, whose first acceptable request this is; `None` if nothing is left to say.
     fn turn(&mut self, ask: usize, request: &ApiRequest) -> Option<WireTurn>;

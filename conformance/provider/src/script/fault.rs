@@ -1,4 +1,4 @@
-//! Faults: how an attempt fails before a turn is said.
+//! Reads faults: how an attempt fails before a turn is played.
 
 use super::reader::{ObjectReading, StrictReading};
 use crate::Error;
@@ -12,7 +12,7 @@ pub enum Fault {
     Status {
         /// The status of HTTP, from 400 on.
         status: u16,
-        /// What `retry-after` and `retry-after-ms` say.
+        /// The value of `retry-after` and `retry-after-ms`.
         retry_after: Option<Duration>,
         /// The error's type, if it is another one than this status has.
         kind: Option<String>,
@@ -20,7 +20,7 @@ pub enum Fault {
         code: Option<String>,
         /// Its message.
         message: Option<String>,
-        /// What `x-should-retry` says.
+        /// The value of `x-should-retry`.
         should_retry: Option<bool>,
     },
     /// Nothing comes for so long; then the connection closes.
@@ -32,7 +32,7 @@ pub enum Fault {
         /// How the connection ends.
         how: CutEnd,
     },
-    /// An error stands inside a stream that began well.
+    /// An error is inside a stream that began well.
     Event {
         /// Behind which part of the answer.
         after: Cut,
@@ -91,13 +91,13 @@ impl Fault {
                 let failed = members.read("failed", StrictReading::boolean)?.unwrap_or(false);
                 let after = members.read("after", cut)?.unwrap_or(Cut::Start);
                 if after == Cut::Head {
-                    return members.error("an event cannot stand before the head of the answer");
+                    return members.error("an event cannot come before the head of the answer");
                 }
                 Self::Event { after, failed }
             }
             Some(&"garbage") => {
                 if !members.need("garbage", StrictReading::boolean)? {
-                    return members.error("`garbage` is true where it stands");
+                    return members.error("`garbage` is true where it is present");
                 }
                 Self::Garbage
             }

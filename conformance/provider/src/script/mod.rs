@@ -1,4 +1,4 @@
-//! What a script says: turns with their shape and the faults that come first, read strictly from JSON.
+//! Reads scripts strictly from JSON: turns with their shape and the faults that come first.
 
 mod fault;
 mod reader;
@@ -11,7 +11,7 @@ pub use reader::{ObjectReading, StrictReading, read_text};
 use std::time::Duration;
 use threadspec_apis::{Pieces, StreamShape};
 
-/// What the model answers to an ask.
+/// The model's answer to an ask.
 ///
 /// Texts are marked data (`threadspec::surrogates`): a script may say half a character.
 ///
@@ -29,9 +29,9 @@ pub struct WireTurn {
     pub content: Option<String>,
     /// The calls, in order.
     pub calls: Vec<PlayedCall>,
-    /// What the model thinks first.
+    /// The model's thinking before it.
     pub thinking: Vec<PlayedThought>,
-    /// What it says instead of an answer.
+    /// The refusal that replaces an answer.
     pub refusal: Option<String>,
     /// Why it stops, in the words of any API; without it, what the content asks for.
     pub stop: Option<String>,
@@ -50,11 +50,11 @@ pub struct PlayedCall {
     pub id: Option<String>,
     /// The name of the tool.
     pub name: String,
-    /// The arguments as JSON text without white space, or any text; a mark stands for half a character.
+    /// The arguments as JSON text without white space, or any text; a mark represents half a character.
     pub arguments: String,
 }
 
-/// What a model thinks before it answers.
+/// A thought of a model before it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlayedThought {
     /// Thinking that the client may read.
@@ -70,7 +70,7 @@ pub enum PlayedThought {
     Sealed {
         /// The id.
         id: String,
-        /// What stands for the reasoning.
+        /// The text that represents the reasoning.
         data: String,
     },
 }
@@ -80,15 +80,15 @@ pub enum PlayedThought {
 pub struct Pace {
     /// The events.
     pub shape: StreamShape,
-    /// Whether the script says how long the pieces are.
+    /// True if the script says how long the pieces are.
     pub has_pieces: bool,
     /// Lines end in CR LF.
     pub crlf: bool,
     /// The bytes of a write, 0.5 ms apart; without it a write is an event.
     pub chunks: Option<usize>,
-    /// What passes before the first byte.
+    /// The delay before the first byte.
     pub delay: Duration,
-    /// What passes between events.
+    /// The delay between events.
     pub pause: Duration,
 }
 
@@ -102,7 +102,7 @@ impl WireTurn {
         read_text(text, "", Self::from_reading)
     }
 
-    /// Reads the JSON text of a list of turns, which stands at a place of a larger text.
+    /// Reads the JSON text of a list of turns, which is at a place of a larger text.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl WireTurn {
         reading.list()?.into_iter().map(Self::from_reading).collect()
     }
 
-    /// A turn that stands in a larger text.
+    /// A turn that is in a larger text.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl WireTurn {
         self.thinking = thinking.unwrap_or_default();
         self.refusal = members.read("refusal", StrictReading::string)?;
         if self.refusal.is_some() && (self.content.is_some() || !self.calls.is_empty()) {
-            return members.error("a refusal stands instead of content and calls");
+            return members.error("a refusal replaces content and calls");
         }
         self.stop = members.read("stop", |stop| stop.word(&STOPS))?;
         self.stream = members.read("stream", Pace::read)?.unwrap_or_default();
@@ -173,7 +173,7 @@ const STOPS: [&str; 11] = [
 ];
 
 impl PlayedCall {
-    /// A call that stands in a larger text.
+    /// A call that is in a larger text.
     ///
     /// # Errors
     ///

@@ -55,7 +55,7 @@ impl<'a> StrictReading<'a> {
         compact(&self.node.text())
     }
 
-    /// Whether it is null.
+    /// Returns whether it is null.
     pub fn is_null(&self) -> bool {
         self.node == Node::Scalar("null")
     }
@@ -115,14 +115,14 @@ impl<'a> StrictReading<'a> {
     ///
     /// # Errors
     ///
-    /// Says that it is none, or that a name stands twice.
+    /// Says that it is none, or that a name is twice.
     pub fn members(self) -> Result<ObjectReading<'a>, Error> {
         let Node::Object(members) = self.node else { return self.wanted("an object") };
         let mut rest: Vec<(String, Node<'a>)> = Vec::with_capacity(members.len());
         for (name, node) in members {
             let name: String = serde_json::from_str(name).unwrap_or_default();
             if rest.iter().any(|(other, _)| *other == name) {
-                return Err(Error::new(self.place, format!("`{name}` stands twice")));
+                return Err(Error::new(self.place, format!("`{name}` is there twice")));
             }
             rest.push((name, node));
         }
@@ -178,7 +178,7 @@ impl<'a> ObjectReading<'a> {
         self.read(name, read)?.map_or_else(|| self.error(format!("`{name}` is missing")), Ok)
     }
 
-    /// Whether a member is there that nobody has taken.
+    /// Returns whether a member is there that nobody has taken.
     pub fn has(&self, name: &str) -> bool {
         self.rest.iter().any(|(other, node)| other == name && *node != Node::Scalar("null"))
     }

@@ -61,8 +61,8 @@ fn what_is_no_script_is_refused_where_it_stands() {
         (r#"{"contents": "x"}"#, "`contents` is no member that is known here"),
         (r#"{"error": "m", "content": "x"}"#, "`content` is no member that is known here"),
         (r#"{"content": 1}"#, "content: 1 is not a string"),
-        (r#"{"content": "a", "content": "b"}"#, "`content` stands twice"),
-        (r#"{"refusal": "No.", "content": "x"}"#, "a refusal stands instead of content and calls"),
+        (r#"{"content": "a", "content": "b"}"#, "`content` is there twice"),
+        (r#"{"refusal": "No.", "content": "x"}"#, "a refusal replaces content and calls"),
         (r#"{"tool_calls": {}}"#, "tool_calls: {} is not a list"),
         (r#"{"tool_calls": [{"args": {}, "arguments": ""}]}"#, "tool_calls[0]: `args` and `arguments` are the same"),
         (r#"{"tool_calls": [{}, {"arg": {}}]}"#, "tool_calls[1]: `arg` is no member that is known here"),
@@ -83,10 +83,10 @@ fn what_is_no_script_is_refused_where_it_stands() {
         (r#"{"attempts": [{"cut": true}]}"#, "attempts[0].cut: neither a place nor a number of events"),
         (
             r#"{"attempts": [{"event": "error", "after": "head"}]}"#,
-            "attempts[0]: an event cannot stand before the head of the answer",
+            "attempts[0]: an event cannot come before the head of the answer",
         ),
         (r#"{"attempts": [{"event": "ping"}]}"#, "attempts[0].event: `ping` is none of error"),
-        (r#"{"attempts": [{"garbage": false}]}"#, "attempts[0]: `garbage` is true where it stands"),
+        (r#"{"attempts": [{"garbage": false}]}"#, "attempts[0]: `garbage` is true where it is present"),
         (r#"{"attempts": [{"hang": 1, "cut": "head"}]}"#, "attempts[0]: `cut` is no member that is known here"),
     ] {
         assert_eq!(WireTurn::read(text).map_err(|error| error.to_string()), Err(expected.to_owned()), "{text}");

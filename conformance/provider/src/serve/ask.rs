@@ -116,7 +116,7 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
-    /// What comes of a request to a server that says this and closes, and what it heard.
+    /// Returns the result of a request to a server that sends this and closes, and the request that it received.
     fn asked(said: &'static str, limits: AskLimits, goes_on: bool) -> (Result<ClientResponse, String>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("an address");
         let url = format!("http://{}/base/v1", listener.local_addr().expect("an address"));

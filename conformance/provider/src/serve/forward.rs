@@ -41,16 +41,16 @@ pub struct Upstream {
     is_tls: bool,
     host: String,
     port: u16,
-    /// What stands before the path of each request.
+    /// The text before the path of each request.
     path: String,
     /// The key that replaces the client's.
     key: Option<String>,
-    /// What stands in each request besides.
+    /// The further fields of each request.
     further: Vec<(String, String)>,
 }
 
 impl Upstream {
-    /// Reads a base URL: `https://api.openai.com`, `http://127.0.0.1:8080`. A path in it stands before those of the requests, but for a `/v1` that they
+    /// Reads a base URL: `https://api.openai.com`, `http://127.0.0.1:8080`. A path in it is before those of the requests, but for a `/v1` that they
     /// bring themselves. With a key, the client's is replaced.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Upstream {
         })
     }
 
-    /// The same, with these fields in each request.
+    /// Adds these fields to each request.
     #[must_use]
     pub fn adding(self, further: Vec<(String, String)>) -> Self {
         Self { further, ..self }
@@ -95,7 +95,7 @@ impl Upstream {
         if is_usual { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// Whether what is sent there stays on this machine.
+    /// Returns whether what is sent there stays on this machine.
     ///
     /// ```
     /// use threadspec_provider::Upstream;
@@ -109,7 +109,7 @@ impl Upstream {
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
-    /// Whether nobody on the way can read what is sent.
+    /// Returns whether nobody on the way can read what is sent.
     pub fn is_secure(&self) -> bool {
         self.is_tls
     }
@@ -175,7 +175,7 @@ impl Upstream {
     }
 }
 
-/// Its key stands nowhere.
+/// Its key is nowhere.
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Upstream")
@@ -227,7 +227,7 @@ impl Body for OnePiece {
     }
 }
 
-/// Is told what passes.
+/// Receives the traffic.
 type Listener = Box<dyn FnMut(&[u8])>;
 
 /// The body of an upstream's answer, which passes through as it arrives.

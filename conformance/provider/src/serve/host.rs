@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// Whether an authority is a literal address or `localhost`, with or without a port.
+/// Returns whether an authority is a literal address or `localhost`, with or without a port.
 pub(super) fn is_local(authority: &str) -> bool {
     let host = match authority.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {

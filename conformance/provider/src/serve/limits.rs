@@ -1,4 +1,4 @@
-//! What one client may cost.
+//! Limits the cost of one client.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct ServerLimits {
     pub stalled: Duration,
     /// How long a connection may wait for its next request.
     pub idle: Duration,
-    /// How long answers may go on when the server is told to end.
+    /// How long answers may go on when the server should end.
     pub farewell: Duration,
 }
 

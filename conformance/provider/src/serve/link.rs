@@ -1,4 +1,4 @@
-//! What the socket, the exchange and the answer of one connection tell each other.
+//! Links the socket, the exchange and the answer of one connection.
 //!
 //! hyper drives all three, and does not say when bytes have left: the socket notes here that its buffer is empty, and the answer goes on.
 
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tokio::time::Instant;
 
-/// What the client is expected to do.
+/// The expected action of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It may begin its first request.
@@ -22,7 +22,7 @@ pub(super) enum Phase {
     Answer,
 }
 
-/// What is called when it is known whether an answer has left as a whole.
+/// The callback for when it is known whether an answer has left as a whole.
 pub(super) struct Receipt(Option<Box<dyn FnOnce(bool)>>);
 
 impl Receipt {
@@ -49,24 +49,24 @@ impl Drop for Receipt {
 /// The state of one connection.
 pub(super) struct Link {
     phase: Cell<(Phase, Instant)>,
-    /// Whether everything that the answer has given so far has left.
+    /// True if everything that the answer has given so far has left.
     flushed: Cell<bool>,
     /// The answer that waits for that.
     waiting: RefCell<Option<Waker>>,
-    /// Whether the answer has given its last byte, and nothing but that is missing.
+    /// True if the answer has given its last byte, and nothing but that is missing.
     complete: Cell<bool>,
     /// When the answer gave its last byte, or broke off as planned. Its client cannot have known of the end before, whatever the server is kept from
     /// afterwards.
     ended: Rc<Cell<Option<Instant>>>,
     receipt: RefCell<Option<Receipt>>,
-    /// Whether the connection ends with a reset.
+    /// True if the connection ends with a reset.
     reset: Cell<bool>,
-    /// What the connection is told by its server, and who listens.
+    /// The server's order to the connection, and its listener.
     order: Cell<Option<Order>>,
     listener: RefCell<Option<Waker>>,
 }
 
-/// What a server tells a connection.
+/// An order of a server to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// To end when its answer has left.
@@ -162,7 +162,7 @@ impl Link {
         }
     }
 
-    /// What the connection was told since it last asked.
+    /// Returns whether the connection received an order since it last asked.
     pub(super) fn is_told(&self) -> bool {
         self.order.get().is_some()
     }

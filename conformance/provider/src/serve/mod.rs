@@ -37,7 +37,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// Who answers requests. Times are counted from the start of the server.
 pub trait Answers: Send + 'static {
-    /// What it calls a request by, later.
+    /// The later name of a request.
     type Attempt: Clone + 'static;
 
     /// Says what to do about a request.
@@ -50,7 +50,7 @@ pub trait Answers: Send + 'static {
     fn heard(&mut self, _now: Duration, _attempt: &Self::Attempt, _heard: UpstreamPart<'_>) {}
 }
 
-/// What comes from an upstream.
+/// A part of an upstream's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpstreamPart<'a> {
     /// The head of an answer.
@@ -68,7 +68,7 @@ pub enum UpstreamPart<'a> {
     Unreachable(&'a str),
 }
 
-/// What a server and its users have in common.
+/// The state that a server and its users share.
 struct SharedState<A> {
     answers: Mutex<A>,
     /// Where requests go that are forwarded.
@@ -141,7 +141,7 @@ impl<A: Answers> Server<A> {
         self.address
     }
 
-    /// What the official SDK of an API takes as its base URL: with `/v1` for OpenAI's, without for Anthropic's.
+    /// Returns the base URL that the official SDK of an API takes: with `/v1` for OpenAI's, without for Anthropic's.
     pub fn base_url(&self, api: Api) -> String {
         let version = if api == Api::Anthropic { "" } else { "/v1" };
         format!("http://{}{version}", self.address)
@@ -152,8 +152,8 @@ impl<A: Answers> Server<A> {
         act(&mut self.shared.answers(), self.shared.now())
     }
 
-    /// The same, once everything that has left so far is noted as delivered: a client may tell of an answer before the server has
-    /// noted that it left.
+    /// Acts once everything that has left so far is noted as delivered. A client may report an answer before the server has noted that it
+    /// left.
     pub fn with_settled<T>(&self, act: impl FnOnce(&mut A, Duration) -> T) -> T {
         let (done, is_done) = mpsc::sync_channel(1);
         if self.commands.send(ServerOrder::Settle(done)).is_ok() {

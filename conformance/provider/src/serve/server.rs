@@ -1,4 +1,4 @@
-//! The thread of a server: it accepts connections, and ends when it is told to.
+//! Runs the thread of a server: it accepts connections, and ends on order.
 
 use super::content::BodyBudget;
 use super::link::{Link, Order, Phase};
@@ -28,7 +28,7 @@ const BACKLOG: u32 = 1024;
 /// How long a server rests that cannot accept connections, because the process has too many files open.
 const REST: Duration = Duration::from_millis(20);
 
-/// What a server is told.
+/// An order to a server.
 pub(super) enum ServerOrder {
     /// To say when it has done all that it is about to do.
     Settle(SyncSender<()>),
@@ -83,7 +83,7 @@ impl OpenLinks {
     }
 }
 
-/// What happens to a server.
+/// An event at a server.
 enum ServerEvent {
     Connection(io::Result<TcpStream>),
     ServerOrder(ServerOrder),

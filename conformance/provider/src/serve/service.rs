@@ -103,7 +103,7 @@ async fn forward<A: Answers>(
     Ok(response)
 }
 
-/// What a client gets whose request did not reach its upstream.
+/// Answers a client whose request did not reach its upstream.
 fn unreachable(why: &str) -> PlannedAnswer {
     let body = serde_json::json!({"error": {"message": format!("threadspec provider: the upstream cannot be reached: {why}"), "type": "upstream_error"}});
     let body = body.to_string().into_bytes();
@@ -117,7 +117,7 @@ fn unreachable(why: &str) -> PlannedAnswer {
     }
 }
 
-/// Whether a request was sent to a name that may stand for any address.
+/// Returns whether a request was sent to a name that may represent any address.
 fn is_foreign(head: &Parts) -> bool {
     let mut hosts = head.headers.get_all(HOST).iter();
     let (host, is_single) = (hosts.next(), hosts.next().is_none());

@@ -64,7 +64,7 @@ impl Socket {
             if deadline <= Instant::now() {
                 return Poll::Ready(io::ErrorKind::TimedOut.into());
             }
-            // One that fires too early costs less than setting it anew for each request.
+            // One that fires too early costs less than setting it again for each request.
             if self.alarm.deadline() > deadline || self.alarm.is_elapsed() {
                 self.alarm.as_mut().reset(deadline);
             }

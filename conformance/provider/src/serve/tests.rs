@@ -15,11 +15,11 @@ const SOON: Duration = Duration::from_millis(50);
 
 type Plan = Box<dyn FnMut(&Received) -> Reaction + Send>;
 
-/// Answers as it is told, and remembers.
+/// Answers as the test defines, and remembers.
 struct ToldTimes {
     plan: Plan,
     received: Vec<Received>,
-    /// Of each request whether its answer was delivered, once that is known.
+    /// For each request, whether its answer was delivered, once that is known.
     delivered: Vec<Option<bool>>,
     /// When the last answer was over.
     ended: Duration,
@@ -103,14 +103,14 @@ fn said(server: &Server<ToldTimes>, request: &[u8]) -> String {
     rest(&mut stream)
 }
 
-/// What comes to the end of a connection, whatever the end is.
+/// Reads to the end of a connection, whatever the end is.
 fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
     String::from_utf8(bytes).expect("text in UTF-8")
 }
 
-/// What comes until it ends with a text.
+/// Reads up to a text.
 fn until(stream: &mut TcpStream, end: &str) -> String {
     let (mut bytes, mut byte) = (Vec::new(), [0]);
     while !bytes.ends_with(end.as_bytes()) {

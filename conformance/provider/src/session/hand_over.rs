@@ -1,4 +1,4 @@
-//! Which declared tool hands over to an agent. Its name is the framework's own.
+//! Finds the declared tool that hands over to an agent. Its name is the framework's own.
 
 use crate::example::example_of;
 use threadspec::surrogates::unmark_surrogates;

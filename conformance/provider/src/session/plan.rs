@@ -1,4 +1,4 @@
-//! What is to happen in each run of a session.
+//! Defines the plan of each run of a session.
 
 use super::hand_over::hand_over_tool;
 use super::script;
@@ -13,7 +13,7 @@ use threadspec_judge::protocol::Speaker;
 use threadspec_judge::script::{ScriptAgent, SessionScript};
 use threadspec_judge::universal::value;
 
-/// What is to happen in the runs of a session.
+/// The plan of the runs of a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionPlan {
     /// The runs, in order.
@@ -33,23 +33,23 @@ pub struct SessionAgentPlan {
     pub tools: Vec<String>,
 }
 
-/// What is to happen in a run of a session.
+/// The plan of a run of a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionRunPlan {
     /// The user message that it begins with, if it does.
     pub message: Option<String>,
-    /// What the model answers, one turn for each ask.
+    /// The model's answers, one turn for each ask.
     pub turns: Vec<SessionTurnPlan>,
-    /// What a summarizing model answers, if the thread is compacted before it.
+    /// The answer of a summarizing model, if the thread is compacted before the run.
     pub summary: Option<String>,
 }
 
-/// What the model answers to an ask of a session.
+/// The model's answer to an ask of a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionTurnPlan {
     /// As the script has it.
     pub script: Value,
-    /// As it is said. The calls that hand over have no names yet.
+    /// The turn as it is played. The calls that hand over have no names yet.
     pub turn: WireTurn,
     /// The calls that hand over, by their positions, and to which agents.
     pub hand_overs: Vec<(usize, String)>,
@@ -99,7 +99,7 @@ impl SessionPlan {
         self.kinds().filter(|kind| !has.contains(kind) && seen.insert(*kind)).collect()
     }
 
-    /// Whether the model thinks, in parts that the API has.
+    /// Returns whether the model thinks, in parts that the API has.
     pub(crate) fn thinks(&self, api: Api) -> bool {
         self.kinds().next().is_some() && self.unsaid_kinds(api).is_empty()
     }
@@ -108,13 +108,13 @@ impl SessionPlan {
         self.runs.iter().flat_map(|run| &run.turns).flat_map(|turn| &turn.kinds).map(String::as_str)
     }
 
-    /// Whether something other than a new message changes what a request begins with: compaction, or another agent.
+    /// Returns whether something other than a new message changes what a request begins with: compaction, or another agent.
     pub(crate) fn moves_history(&self) -> bool {
         self.agents.len() > 1 || self.runs.iter().any(|run| run.summary.is_some())
     }
 
-    /// Whether a request of a run that compacts is for a summary: it has none of the tools, and none that hands over to another agent. Where
-    /// nobody has either, it is the first one of the run and ends with a message that no user has said.
+    /// Returns whether a request of a run that compacts is for a summary: it has none of the tools, and none that hands over to another
+    /// agent. Where nobody has either, it is the first one of the run and ends with a message that no user has said.
     pub(crate) fn is_for_summary(&self, run: usize, is_first: bool, request: &ApiRequest) -> bool {
         if self.runs.get(run).is_none_or(|run| run.summary.is_none()) {
             return false;

@@ -47,7 +47,7 @@ fn read_turn(reading: StrictReading<'_>) -> Result<SessionTurnPlan, Error> {
     Ok(planned)
 }
 
-/// The kind of an opaque part, and what is said of it; nothing, if none of the APIs has it.
+/// Reads the kind and content of an opaque part; nothing, if none of the APIs has it.
 fn read_opaque(reading: StrictReading<'_>) -> Result<(String, Option<PlayedThought>), Error> {
     let mut members = reading.members()?;
     let kind = members.need("kind", StrictReading::string)?;

@@ -1,4 +1,4 @@
-//! Which conversation a request belongs to.
+//! Finds the conversation of a request.
 
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -6,7 +6,7 @@ use threadspec_apis::ApiRequest;
 use threadspec_apis::follow::{Conversations as Lineages, Lineage, Loss, segments};
 use threadspec_judge::protocol::Speaker;
 
-/// How many requests and how many said ids are remembered. Older ones can no longer be told to go on.
+/// How many requests and how many sent ids are remembered. Older ones can no longer be told to go on.
 const MOST_REMEMBERED: usize = 1 << 16;
 
 /// Where a request belongs.
@@ -14,7 +14,7 @@ const MOST_REMEMBERED: usize = 1 << 16;
 pub(super) struct Belonging {
     /// The number of the conversation, counted from 0.
     pub(super) conversation: usize,
-    /// Whether it begins with this request.
+    /// True if it begins with this request.
     pub(super) is_new: bool,
     /// Where the request stops being an extension of the one that it goes on from.
     pub(super) loss: Option<Loss>,
@@ -96,17 +96,17 @@ impl Following {
         Belonging { conversation, is_new: true, loss: None }
     }
 
-    /// Notes an id that was said in a conversation: of an answer, an item or a call.
+    /// Notes an id that was sent in a conversation: of an answer, an item or a call.
     pub(super) fn said(&mut self, id: &str, conversation: usize) {
         self.of_id.insert(id.to_owned(), conversation);
     }
 
-    /// The conversation that said an id.
+    /// The conversation that sent an id.
     pub(super) fn of_id(&self, id: &str) -> Option<usize> {
         self.of_id.map.get(id).copied()
     }
 
-    /// The conversation that said the last of the ids in a request.
+    /// The conversation that sent the last of the ids in a request.
     fn by_ids(&self, request: &ApiRequest) -> Option<usize> {
         let stored = request.previous_response_id.iter().chain(&request.conversation);
         let references = request.references.iter().map(|reference| &reference.id);

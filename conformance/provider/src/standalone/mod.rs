@@ -54,17 +54,17 @@ impl Standalone {
         Self { engine, script, keys, talks: Talks::default(), recorded: None }
     }
 
-    /// Everything that was said to it, one entry for each conversation, in the order in which they began.
+    /// Returns all conversations, in the order in which they began.
     pub fn talks(&self) -> impl ExactSizeIterator<Item = &Talk> {
         self.talks.all()
     }
 
-    /// What happened since the last time.
+    /// Returns the events since the last call.
     pub fn take_news(&mut self) -> Vec<News> {
         self.talks.take_news()
     }
 
-    /// Keeps what is said as lines of a transcript, until they are taken; texts as their length and hash, if it is redacted.
+    /// Keeps the traffic as lines of a transcript, until they are taken; texts as their length and hash, if it is redacted.
     pub fn record(&mut self, redacted: bool) {
         self.recorded = Some(LineRecorder::new(redacted));
     }
@@ -74,18 +74,18 @@ impl Standalone {
         self.recorded.as_mut().map(LineRecorder::take).unwrap_or_default()
     }
 
-    /// What came and belongs to no conversation.
+    /// Returns the attempts that belong to no conversation.
     pub fn take_strays(&mut self) -> Vec<Stray> {
         self.engine.take_strays()
     }
 
-    /// What the script expects and did not happen.
+    /// Lists the expectations of the script that did not occur.
     pub fn unmet(&self) -> Vec<String> {
         let answers = self.talks.all().map(|talk| talk.answers).sum();
         self.script.expect.broken_by(self.talks.all().len() as u64, answers)
     }
 
-    /// Whether a key is accepted.
+    /// Returns whether a key is accepted.
     fn takes(&self, received: &Received) -> bool {
         let given = keys(received);
         !given.is_empty() && (self.keys.is_empty() || given.iter().any(|key| self.keys.iter().any(|own| own == key)))
@@ -148,7 +148,7 @@ impl Answers for Standalone {
     }
 }
 
-/// What the last attempts of a conversation show.
+/// Returns the findings of the last attempts of a conversation.
 fn found_in(record: &WireRecord) -> Vec<WireFinding> {
     let first = record.asks().saturating_sub(ASKS_KEPT);
     let attempts = record.attempts.iter().filter(|attempt| attempt.ask >= first).cloned().collect();

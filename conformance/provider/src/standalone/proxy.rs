@@ -43,7 +43,7 @@ pub struct Proxy {
 #[derive(Debug)]
 struct Passing {
     conversation: usize,
-    /// What came, and what is known of its answer.
+    /// The attempt, and the known part of its answer.
     attempt: Attempt,
     form: PassingForm,
 }
@@ -68,7 +68,7 @@ impl Proxy {
         self.talks.all()
     }
 
-    /// What happened since the last time.
+    /// Returns the events since the last call.
     pub fn take_news(&mut self) -> Vec<News> {
         self.talks.take_news()
     }

@@ -1,4 +1,4 @@
-//! What a provider that stands alone says: a list of turns for each conversation, or rules that look at the request.
+//! Reads the scripts of a provider that runs alone: a list of turns for each conversation, or rules that look at the request.
 
 use crate::Error;
 use crate::example::example_of;
@@ -14,7 +14,7 @@ use threadspec_apis::{ApiRequest, DeclaredTool, WireMessage};
 use threadspec_judge::protocol::Speaker;
 use wildmatch::WildMatch;
 
-/// What is said to whom, and what must have happened at the end.
+/// The answers, and the expectations at the end.
 ///
 /// ```
 /// use threadspec_provider::Script;
@@ -29,13 +29,13 @@ use wildmatch::WildMatch;
 #[derive(Clone, Debug)]
 pub struct Script {
     lines: Spoken,
-    /// What must have happened at the end.
+    /// The expectations at the end.
     pub expect: ExpectedCounts,
 }
 
 #[derive(Clone, Debug)]
 enum Spoken {
-    /// The same list for each conversation.
+    /// One list for each conversation.
     Listed(Vec<WireTurn>),
     Ruled(Arc<RuleList>),
 }
@@ -71,7 +71,7 @@ struct ToolByGlob {
     args: Map<String, Value>,
 }
 
-/// What must be true of a request; what is not said may be anything.
+/// The conditions on a request; a missing one allows anything.
 #[derive(Debug, Default)]
 struct WhenAsked {
     last: Option<Speaker>,
@@ -116,9 +116,8 @@ impl Script {
             let expect = members.read("expect", ExpectedCounts::read)?.unwrap_or_default();
             let lines = match (listed, rules, otherwise) {
                 (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
-                    return members.error(
-                        "`model` is a list for every conversation; `rules` and `otherwise` stand instead of it",
-                    );
+                    return members
+                        .error("`model` is a list for every conversation; `rules` and `otherwise` replace it");
                 }
                 (Some(turns), None, None) => Spoken::Listed(turns),
                 (None, Some(rules), None) if rules.is_empty() => {
@@ -136,7 +135,7 @@ impl Script {
         })
     }
 
-    /// What is said in a new conversation.
+    /// Returns the turns of a new conversation.
     pub(super) fn turns(&self) -> Box<dyn Turns> {
         match &self.lines {
             Spoken::Listed(turns) => Box::new(crate::run::Listed(turns.clone())),
@@ -154,7 +153,7 @@ impl ExpectedCounts {
         Ok(Self { conversations, asks })
     }
 
-    /// What was expected and is not so.
+    /// Lists the expectations that do not hold.
     pub fn broken_by(&self, conversations: u64, asks: u64) -> Vec<String> {
         let broken = |what: &str, count: u64, bounds: Bounds| {
             (!bounds.hold(count)).then(|| format!("{count} {what}, and the script expects {bounds}"))
@@ -297,7 +296,7 @@ impl WhenAsked {
         Ok(when)
     }
 
-    /// Whether it is true of a request; `ask` counts from 0, and the turns of a script from 1.
+    /// Returns whether it is true of a request; `ask` counts from 0, and the turns of a script from 1.
     fn fits(&self, ask: usize, request: &ApiRequest) -> bool {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let last = request.messages.last();

@@ -1,6 +1,6 @@
-//! From one request of a conversation to the next: whether it goes on with what was sent and said.
+//! Judges whether a request of a conversation continues the one before it, with its answer.
 //!
-//! Nobody knows what a program that stands alone was given, or what its tools give. So this judges only what its own requests and the
+//! Nobody knows what a program that is alone was given, or what its tools give. So this judges only what its own requests and the
 //! answers to them show: AGENT-PREFIX, -RESPONSE, -IDS and -ANSWERED.
 
 use crate::judging::{WireFinding, WireLevel};
@@ -15,9 +15,9 @@ use threadspec_judge::universal::value;
 /// How much of a text a finding shows, in characters.
 const SHOWN: usize = 60;
 
-/// What is wrong with how a request goes on from the one before, which was answered with `said`, of which `came` arrived.
+/// Judges how a request continues the one before, which was answered with `said`, of which `came` arrived.
 pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &ApiRequest) -> Vec<WireFinding> {
-    // The system text may stand anywhere.
+    // The system text may be anywhere.
     let rest = |request: &'_ ApiRequest| -> Vec<WireMessage> {
         request.messages.iter().filter(|message| message.speaker != Speaker::System).cloned().collect()
     };
@@ -39,7 +39,7 @@ pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &Ap
         return found;
     }
     let Some(place) = response.first().map(|message| message.place.clone()) else {
-        let what = format!("what the model said is not in the request that goes on from it: {}", shown(said, &calls));
+        let what = format!("what the model sent is not in the request that goes on from it: {}", shown(said, &calls));
         return vec![must(clause::AGENT_RESPONSE, what)];
     };
     let text: String = response.iter().map(|message| message.content.as_str()).collect();
@@ -86,7 +86,7 @@ pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &Ap
     found
 }
 
-/// A change of what was sent before, if the answer to it stands in the request all the same.
+/// A change of what was sent before, if the answer to it is in the request all the same.
 fn change(before: &[WireMessage], said: &Said, now: &[WireMessage], at: usize) -> Option<WireFinding> {
     let is_answer =
         |message: &WireMessage| message.calls.iter().any(|call| said.calls.iter().any(|one| one.id == call.id));
@@ -112,7 +112,7 @@ fn joined(messages: &[WireMessage]) -> Vec<(Speaker, String, Vec<&str>)> {
     all
 }
 
-/// The messages of the model at the beginning, and what stands behind them.
+/// The messages of the model at the beginning, and what is behind them.
 fn response(messages: &[WireMessage]) -> (&[WireMessage], &[WireMessage]) {
     let count = messages.iter().take_while(|message| message.speaker == Speaker::Ai).count();
     messages.split_at(count)

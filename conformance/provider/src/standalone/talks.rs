@@ -1,4 +1,4 @@
-//! What is known of each conversation, and what is wrong with it: judged request by request, whoever answers.
+//! Judges each conversation request by request, whoever answers.
 
 use super::conversations::{Belonging, Following};
 use super::step::{changed, judge_step};
@@ -30,14 +30,14 @@ pub struct Talk {
     pub answers: u64,
     /// When the last one came.
     pub last: Duration,
-    /// What is wrong.
+    /// The faults.
     pub findings: Vec<WireFinding>,
     /// How many more findings there are.
     pub more: u64,
     told: HashSet<u64>,
     /// The last request that was answered, with its answer.
     before: Option<Box<(ApiRequest, Said, Came)>>,
-    /// Whether its last request is without an answer that came to its end.
+    /// True if its last request is without an answer that came to its end.
     is_waiting: bool,
     is_closed: bool,
 }
@@ -47,9 +47,9 @@ pub struct Talk {
 pub(crate) struct AskedTalk {
     /// The number of its conversation.
     pub(crate) number: usize,
-    /// Whether the conversation begins with it.
+    /// True if the conversation begins with it.
     pub(crate) is_new: bool,
-    /// What is wrong.
+    /// The faults.
     pub(crate) found: Vec<WireFinding>,
 }
 
@@ -79,12 +79,12 @@ impl Talks {
         self.all.values()
     }
 
-    /// What happened since the last time.
+    /// Returns the events since the last call.
     pub(crate) fn take_news(&mut self) -> Vec<News> {
         std::mem::take(&mut self.news)
     }
 
-    /// The conversation in which an id was said.
+    /// The conversation in which an id was sent.
     pub(crate) fn of_id(&self, id: &str) -> Option<usize> {
         self.following.of_id(id)
     }
@@ -158,7 +158,7 @@ impl Talks {
     }
 }
 
-/// Whether a name is that of a rule of an API.
+/// Returns whether a name is that of a rule of an API.
 fn is_rule(name: &str) -> bool {
     provider_rules().any(|rule| rule.id == name)
 }
@@ -181,7 +181,7 @@ impl Talk {
     }
 }
 
-/// What is wrong with how a request goes on.
+/// Judges how a request continues.
 fn found(talk: &Talk, belonging: &Belonging, request: &ApiRequest, body: &Value) -> Vec<WireFinding> {
     let mut found = Vec::new();
     if let Some(loss) = &belonging.loss {

@@ -1,4 +1,4 @@
-//! What was said to a provider that stands alone, line by line, from which it can be judged again.
+//! Writes the requests to a provider that runs alone, line by line, and judges them again.
 //!
 //! The first line is a [`header`]. Then comes a line for each attempt whose answer is over. No line holds a key.
 
@@ -45,7 +45,7 @@ pub fn header() -> String {
 pub(super) struct ExchangeLine {
     /// The conversation that it belongs to, counted from 0.
     pub(super) conversation: usize,
-    /// What came, and what was answered.
+    /// The attempt with its answer.
     pub(super) attempt: Attempt,
     /// The parts of the answer, with the milliseconds since the request came.
     pub(super) sent: Vec<(u64, String)>,
@@ -160,7 +160,7 @@ fn replayed(exchanges: &[ExchangeLine]) -> Vec<Talk> {
     talks.all().cloned().collect()
 }
 
-/// What came of an answer, if its client took it.
+/// Returns the part of an answer that came, if its client took it.
 fn came(attempt: &Attempt) -> crate::record::Came {
     let mut came = attempt.came.clone();
     came.whole &= attempt.delivered != Some(false);

@@ -1,4 +1,4 @@
-//! What a testee is told of a case: its input without the answers, which come over the wire.
+//! Writes the input of a case for a testee: without the answers, which come over the wire.
 
 mod session;
 
@@ -35,7 +35,7 @@ pub fn told(input: &str) -> String {
     Node::Object(members).text()
 }
 
-/// Whether a text is the input of a session.
+/// Returns whether a text is the input of a session.
 fn is_session(input: &str) -> bool {
     matches!(member(&Node::of(input), "runs"), Some(Node::Array(_)))
 }

@@ -1,4 +1,4 @@
-//! What a testee is told of a session: its input without the answers, which come over the wire.
+//! Writes the input of a session for a testee: without the answers, which come over the wire.
 
 use super::{ArgsById, calls, read, with_args};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Cases that are put to twins of a testee before their turn comes, on all processors.
+//! Runs cases on copies of a testee before their turn comes, on all processors.
 //!
 //! Only a testee that remembers nothing has twins. What they answered is taken in the order of the cases, and a case that they did not
 //! answer is put to the testee itself when its turn comes. So the run is the same as without them.
@@ -16,7 +16,7 @@ use threadspec_judge::verdict::{Judgement, judge};
 
 /// How many cases may be answered before their turn.
 const MOST_AHEAD: usize = 64;
-/// How many bytes of inputs and expectations several twins may work on at the same time; a single case may be larger. What is made of them
+/// How many bytes of inputs and expectations several copies may work on at the same time; a single case may be larger. What is made of them
 /// takes many times as much.
 const MOST_AT_ONCE: usize = 2 << 20;
 
@@ -28,7 +28,7 @@ struct EndedAhead {
     requests: u64,
 }
 
-/// Cases in the order of their turns, and how far the twins are.
+/// Cases in the order of their turns, and how far the copies are.
 struct Ahead<'o> {
     order: &'o [usize],
     progress: Mutex<SharedProgress>,
@@ -37,19 +37,19 @@ struct Ahead<'o> {
 
 #[derive(Default)]
 struct SharedProgress {
-    /// The place of the next case for a twin.
+    /// The place of the next case for a copy.
     next: usize,
     /// The place of the case whose turn it is.
     turn: usize,
-    /// The cases that twins were asked, by place; `None` for one that was not answered.
+    /// The cases that copies were asked, by place; `None` for one that was not answered.
     ended: HashMap<usize, Option<EndedAhead>>,
-    /// How many bytes the twins work on.
+    /// How many bytes the copies work on.
     size: usize,
     is_over: bool,
 }
 
 impl Worker<'_, '_, '_> {
-    /// Puts cases to the testee in this order, and before their turn to twins, if it has them, on so many threads.
+    /// Runs cases on the testee in this order, and before their turn on copies, if it has them, on so many threads.
     pub(super) fn in_order(&mut self, order: &[usize], threads: usize) {
         let shared = self.shared;
         let is_plain = shared.settings.pause.is_none() && !shared.hears_outcomes() && threads > 1;
@@ -75,7 +75,7 @@ impl Worker<'_, '_, '_> {
         });
     }
 
-    /// Notes how a case ended that a twin answered.
+    /// Notes how a case ended that a copy answered.
     fn settle_answered(&mut self, index: usize, EndedAhead { judgement, is_declined, requests }: EndedAhead) {
         self.make_room(self.shared.cases[index]);
         self.count(requests);
@@ -93,7 +93,7 @@ impl Ahead<'_> {
         self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts cases to a twin until there are no more.
+    /// Runs cases on a copy until there are no more.
     fn work(&self, shared: &Shared<'_, '_>, twin: &mut (dyn Testee + Send)) {
         let requests = AtomicI64::new(0);
         let mut worker = Worker::new(shared, twin, Vec::new()).counting(&requests);
@@ -130,7 +130,7 @@ impl Ahead<'_> {
         progress.size += size;
     }
 
-    /// The place of the next case for a twin.
+    /// The place of the next case for a copy.
     fn next(&self) -> Option<usize> {
         let mut progress = self.progress();
         while !progress.is_over && progress.next >= progress.turn + MOST_AHEAD {
@@ -141,7 +141,7 @@ impl Ahead<'_> {
         (place < self.order.len() && !progress.is_over).then_some(place)
     }
 
-    /// Waits until a twin was asked the case whose turn it is now. Returns how it ended, if it was answered.
+    /// Waits until a copy was asked the case whose turn it is now. Returns how it ended, if it was answered.
     fn take(&self, place: usize) -> Option<EndedAhead> {
         let mut progress = self.progress();
         progress.turn = place;
@@ -155,7 +155,7 @@ impl Ahead<'_> {
     }
 }
 
-/// Ends the work of the twins when it is dropped.
+/// Ends the work of the copies when it is dropped.
 struct End<'a>(&'a Ahead<'a>);
 
 impl Drop for End<'_> {

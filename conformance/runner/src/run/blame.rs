@@ -25,8 +25,8 @@ const MOMENT: Duration = Duration::from_millis(100);
 /// A late case is asked again with its timeout multiplied by this, to measure how late it is.
 const PATIENCE: u32 = 2;
 
-const BY_ITSELF: &str = "by itself: asked alone, it ends in the same way";
-pub(super) const AFTER_OTHERS: &str = "only after others: asked alone, it is answered";
+const BY_ITSELF: &str = "by itself: run alone, it ends in the same way";
+pub(super) const AFTER_OTHERS: &str = "only after others: run alone, it is answered";
 const UNASKED: &str = "by itself: after its reply";
 
 impl Worker<'_, '_, '_> {
@@ -48,7 +48,7 @@ impl Worker<'_, '_, '_> {
         };
         if let Some(late) = lateness.filter(|_| alone.is_reply()) {
             self.afresh();
-            return self.charge(index, outcome, &format!("by itself: asked alone, it is answered after {late:.1?}"));
+            return self.charge(index, outcome, &format!("by itself: run alone, it is answered after {late:.1?}"));
         }
         let own = match alone {
             Outcome::Reply(_) | Outcome::Accepted(..) => self.testee.overhear(MOMENT),
@@ -103,14 +103,14 @@ impl Worker<'_, '_, '_> {
     fn forgive(&mut self, (index, case): (usize, &Case), late: Outcome, (earlier, again): (Earlier, Outcome)) {
         if let Outcome::Timeout(what) = late {
             let what = what.lines().next().unwrap_or_default().to_owned();
-            self.part.late.push(format!("{}: {what} once; asked again in the same order, it was in time", case.id));
+            self.part.late.push(format!("{}: {what} once; run again in the same order, it was in time", case.id));
         }
         let is_declined = is_declined(case, &again);
         let judgement = earlier.with(judge(case, self.shared.terms, again));
         self.settle(index, judgement, is_declined);
     }
 
-    /// Whether a fresh process stays silent for this long. If it does not, its handshake is at fault, and the run ends.
+    /// Returns whether a fresh process stays silent for this long. If it does not, its handshake is at fault, and the run ends.
     fn is_silent_after_hello(&mut self, time: Duration) -> bool {
         let Some(unasked) = self.testee.overhear(time) else { return true };
         self.shared.end_with(match unasked {
@@ -124,7 +124,7 @@ impl Worker<'_, '_, '_> {
         false
     }
 
-    /// Whether a fresh process answers its hello only once within the time in which this one answered twice. If not, the run ends.
+    /// Returns whether a fresh process answers its hello only once within the time in which this one answered twice. If not, the run ends.
     pub(super) fn hello_is_said_once(&mut self) -> bool {
         let time = self.since.elapsed().min(LATEST_HELLO) + MOMENT;
         self.afresh();
@@ -216,7 +216,7 @@ mod tests {
     use threadspec_judge::verdict::Outcome;
     use threadspec_judge::verdict::Verdict;
 
-    /// The reference, which is late with one request of each process; how late is told.
+    /// The reference, late with one request of each process by a given time.
     struct Late {
         hello: Hello,
         /// The number of the request, and of how many processes.
@@ -297,7 +297,7 @@ mod tests {
             assert_eq!(verdicts(run), [Verdict::Pass; 3]);
             assert_eq!(
                 run.late,
-                ["escape/a/two: no reply within 10s once; asked again in the same order, it was in time"]
+                ["escape/a/two: no reply within 10s once; run again in the same order, it was in time"]
             );
         });
     }
@@ -315,7 +315,7 @@ mod tests {
         ended(Late::new(1, 2, Some(Duration::from_millis(12_340))), |run| {
             assert_eq!(verdicts(run), [Verdict::Timeout, Verdict::Pass, Verdict::Pass]);
             let note = &run.results[0].judgement.note;
-            assert_eq!(note, "no reply within 10s\nby itself: asked alone, it is answered after 12.3s");
+            assert_eq!(note, "no reply within 10s\nby itself: run alone, it is answered after 12.3s");
         });
     }
 }

@@ -100,7 +100,7 @@ impl Known {
         Ok(format!("{HEAD}\n{}", entries.map_err(Error::new)?).trim_end().to_owned() + "\n")
     }
 
-    /// Whether the case is known to fail.
+    /// Returns whether the case is known to fail.
     pub fn covers(&self, case: &Case) -> bool {
         self.known.iter().any(|entry| entry.covers(case))
     }
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(Known::read(&Known::default().text().expect("text")), Ok(Known::default()));
     }
 
-    /// What is added to an empty file when these of the cases fail: two of topic a, two of topic b, of one clause.
+    /// Returns the entries that are added to an empty file when these of the cases fail: two of topic a, two of topic b, of one clause.
     fn added(failing: &[&str]) -> String {
         let case = |name: &str| {
             format!(

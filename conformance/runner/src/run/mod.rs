@@ -1,7 +1,7 @@
 //! Puts cases to testees, and judges what comes back.
 //!
 //! The verdicts are those of a run in which each request waits for the reply to the one before. A testee that takes several
-//! requests at once gets them so first, and if every case passes, that stands. Otherwise the cases are asked again one by one, so
+//! requests at once gets them so first, and if every case passes, that is. Otherwise the cases are asked again one by one, so
 //! that nobody is accused because of the load.
 
 mod ahead;
@@ -37,17 +37,17 @@ const MOST_LOST: usize = 10;
 pub struct Settings {
     /// The profile to judge by.
     pub profile: JudgeProfile,
-    /// Whether a `should` counts.
+    /// True if a `should` counts.
     pub strict: bool,
-    /// Whether the first failure ends the run.
+    /// True if the first failure ends the run.
     pub fail_fast: bool,
-    /// Whether it goes on however many cases crash, hang or get garbage.
+    /// True if it goes on however many cases crash, hang or get garbage.
     pub keep_going: bool,
     /// The seed for the order of the cases and the ids of the requests; without it, cases go by operation, and ids count from 1.
     pub seed: Option<u64>,
-    /// How often the cases are put to the same process.
+    /// How often the cases run against the same process.
     pub rounds: u64,
-    /// How long they are put to it again and again.
+    /// How long they run against it again and again.
     pub soak: Option<Duration>,
     /// How long to wait between two requests to one process.
     pub pause: Option<Duration>,
@@ -83,12 +83,12 @@ pub struct CaseResult<'a> {
 }
 
 impl CaseResult<'_> {
-    /// Whether the case makes the testee not conformant.
+    /// Returns whether the case makes the testee not conformant.
     pub fn counts_against(&self, strict: bool) -> bool {
         self.judgement.counts_against(self.case, strict)
     }
 
-    /// Whether the case failed, and does not count only because its input is contrived.
+    /// Returns whether the case failed, and does not count only because its input is contrived.
     pub fn is_excused(&self, strict: bool) -> bool {
         self.judgement.is_excused(self.case, strict)
     }
@@ -106,11 +106,11 @@ pub struct Run<'a> {
     pub results: Vec<CaseResult<'a>>,
     /// How many cases the testee answered with `unsupported`, of operations that its hello names.
     pub declined: usize,
-    /// What went wrong when the testee was ended.
+    /// Errors when the testee was ended.
     pub shutdown: Vec<String>,
-    /// What was not answered in time once, but was when everything was asked again; it does not count.
+    /// Requests that were answered late once, but in time when everything ran again; they do not count.
     pub late: Vec<String>,
-    /// What is to be said about its hello; it does not count.
+    /// Remarks about its hello, which do not count.
     pub remarks: Vec<String>,
     /// Why the run ended before its last case.
     pub stopped: Option<String>,
@@ -140,7 +140,7 @@ pub trait Watch: Send {
     /// A case ended; it can still end in another way.
     fn result(&mut self, _: &Case, _: &Judgement) {}
 
-    /// Whether [`Watch::outcome`] does anything. If so, requests are sent in the order of the cases.
+    /// Returns whether [`Watch::outcome`] does anything. If so, requests are sent in the order of the cases.
     fn hears_outcomes(&self) -> bool {
         true
     }
@@ -166,7 +166,7 @@ enum Ending {
     NotReady(Unready),
 }
 
-/// What the workers have in common.
+/// The state that the workers share.
 struct Shared<'s, 'a> {
     settings: &'s Settings,
     terms: Terms,
@@ -228,7 +228,7 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What a testee lacks for a case by its hello, if anything: it is not asked then.
+/// Returns what a testee lacks for a case by its hello, if anything: the case does not run then.
 pub fn lack(hello: &Hello, case: &Case) -> Option<String> {
     if !hello.ops.contains(&case.op) {
         return Some("not among the ops of its hello".to_owned());

@@ -1,4 +1,4 @@
-//! Which cases are run, in which order, and under which ids. Hashes decide, so that it is the same on every machine and in every version.
+//! Selects the cases of a run, their order, and their ids. Hashes decide, so that it is the same on every machine and in every version.
 
 use crate::error::Error;
 use std::fmt;
@@ -15,7 +15,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether a case belongs to it; the id of the case alone decides.
+    /// Returns whether a case belongs to it; the id of the case alone decides.
     pub fn has(self, case: &Case) -> bool {
         hash(&[case.id.as_bytes()]) % self.of == self.number - 1
     }

@@ -37,7 +37,7 @@ pub(super) struct ShareResults {
 /// A request that waits for its reply: the place of its case, the case, the step, and what was sent.
 type SentStep<'c> = (usize, Rc<Cow<'c, Case>>, usize, Request);
 
-/// Whether the results of pipelined requests are final.
+/// Tells whether the results of pipelined requests are final.
 #[derive(PartialEq, Eq)]
 enum Trust {
     Believed,
@@ -112,7 +112,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.since = Instant::now();
     }
 
-    /// Counts requests that a twin of the testee got.
+    /// Counts requests that a copy of the testee got.
     pub(super) fn count(&mut self, requests: u64) {
         self.numbers.fetch_add(requests.cast_signed(), Ordering::Relaxed);
         self.served += requests;
@@ -287,7 +287,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             }
             unasked => {
                 if !self.speaks_after(&answered) {
-                    self.charge(before, as_loss(unasked), "not every time: asked again, it says nothing more");
+                    self.charge(before, as_loss(unasked), "not every time: run again, it adds nothing");
                 }
             }
         }
@@ -430,12 +430,12 @@ fn size(case: &Case, step: usize, request: &Request) -> usize {
     if case.is_template && step == case.after().len() { case.prepare() } else { request.input.len() }
 }
 
-/// Whether no other case may be put to the process that a case is put to: the script kills it.
+/// Returns whether no other case may run in the process of a case: the script kills it.
 pub(super) fn has_its_process_to_itself(case: &Case) -> bool {
     case.needs.contains(Feature::Kill)
 }
 
-/// Whether the outcome does not belong to the request, but to another one or to none.
+/// Returns whether the outcome does not belong to the request, but to another one or to none.
 fn is_end(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_))
 }
@@ -452,7 +452,7 @@ fn sent_before(outcome: Outcome, step: usize) -> Outcome {
     }
 }
 
-/// Whether a case was declined that its hello promises. Switching the model's thinking on is not promised by any.
+/// Returns whether a case was declined that the hello promises. Switching the model's thinking on is not promised by any.
 pub(super) fn is_declined(case: &Case, outcome: &Outcome) -> bool {
     !case.reasoning && matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
 }

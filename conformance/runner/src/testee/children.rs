@@ -98,7 +98,7 @@ impl ProcessGroup {
     }
 }
 
-/// Whether the system has run out of files, processes or memory, which is not the fault of the command.
+/// Returns whether the system has run out of files, processes or memory, which is not the fault of the command.
 fn is_shortage(error: &io::Error) -> bool {
     #[cfg(unix)]
     if matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EMFILE | Errno::ENFILE)) {

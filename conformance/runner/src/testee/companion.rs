@@ -26,7 +26,7 @@ pub struct Companion {
     _held: Option<Sender<()>>,
 }
 
-/// What a companion has around it.
+/// The surroundings of a companion.
 #[derive(Debug, Default)]
 pub struct Surroundings<'a> {
     /// Further variables in its environment.
@@ -109,7 +109,7 @@ fn wait(is_released: &Receiver<()>) {
 #[derive(Debug, Default)]
 struct LastLines {
     lines: VecDeque<Vec<u8>>,
-    /// What came behind the last line end.
+    /// The bytes behind the last line end.
     rest: Vec<u8>,
 }
 

@@ -38,7 +38,7 @@ pub fn wait(time: Duration) -> bool {
     !requested()
 }
 
-/// Whether the run should end.
+/// Returns whether the run should end.
 pub fn requested() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }

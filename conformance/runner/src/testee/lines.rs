@@ -15,7 +15,7 @@ pub(super) enum Line {
     TooLong,
 }
 
-/// What was read and is not judged yet: one chunk at most, besides the line that it continues.
+/// The bytes that were read and are not judged yet: one chunk at most, besides the line that it continues.
 #[derive(Debug)]
 pub(super) struct Lines {
     chunk: Vec<u8>,
@@ -50,7 +50,7 @@ impl Lines {
         (!self.begun.is_empty()).then(|| self.whole())
     }
 
-    /// What there is of a line that is not ended yet.
+    /// Returns the beginning of a line that is not ended yet.
     pub(super) fn begun(&self) -> &[u8] {
         &self.begun
     }

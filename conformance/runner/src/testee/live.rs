@@ -42,8 +42,7 @@ pub(super) struct Live {
     /// The requests that wait for their replies, in the order in which they were sent.
     waiting: VecDeque<Waiting>,
     answered: HashSet<i64>,
-    /// What is left of the time for the oldest request, on which the testee can have begun to work when it had answered the request
-    /// before, if it answers in turn.
+    /// The time left for the oldest request. It began when the testee had answered the request before, if it answers in turn.
     patience: Patience,
     /// How long the latest reply took.
     took: Duration,
@@ -57,7 +56,7 @@ struct Waiting {
     accepted: Accepted,
 }
 
-/// What waiting for a line can bring.
+/// The result of waiting for a line.
 enum Awaited {
     Line(Vec<u8>),
     TooLong,
@@ -241,7 +240,7 @@ impl Live {
             }
             Awaited::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
             Awaited::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
-            // A prompt, for example, has no line end. White space may stand before a reply.
+            // A prompt, for example, has no line end. White space may be before a reply.
             Awaited::Silence => {
                 self.unended().map(|begun| Outcome::Garbage(format!("it printed {begun} unasked, without a line end")))
             }
@@ -249,11 +248,11 @@ impl Live {
         }
     }
 
-    /// Waits for the end of a process that has said that it ends now.
+    /// Waits for the end of a process that has announced its end.
     pub(super) fn until_it_ends(mut self, timeout: Duration) -> Result<(), Outcome> {
         let mut patience = Patience::of(timeout);
         let late = |by_the_clock: &str| {
-            Outcome::Timeout(format!("it said `cut`, and did not end its process within {timeout:?}{by_the_clock}"))
+            Outcome::Timeout(format!("it sent `cut`, and did not end its process within {timeout:?}{by_the_clock}"))
         };
         match self.hear(&mut patience) {
             Awaited::Line(line) => {

@@ -28,7 +28,7 @@ use threadspec_judge::verdict::Outcome;
 /// Requests are sent without waiting, and replies come in any order. After anything but a reply the testee is started
 /// afresh, since its next words could not be trusted; the other requests that were waiting are lost.
 pub trait Testee {
-    /// What it said about itself.
+    /// Returns its description of itself.
     fn hello(&self) -> &Hello;
 
     /// How many requests may wait for their replies.
@@ -52,7 +52,7 @@ pub trait Testee {
         self.ask_for(request, Accepted::default())
     }
 
-    /// The same; the outcome is [`Outcome::Accepted`] if the reply has one of these outputs.
+    /// Asks likewise; the outcome is [`Outcome::Accepted`] if the reply has one of these outputs.
     fn ask_for(&mut self, request: &Request, accepted: Accepted) -> Outcome {
         self.send_for(request, accepted);
         self.receive().1
@@ -74,7 +74,7 @@ pub trait Testee {
     /// Starts the testee afresh, so that earlier requests cannot matter any more.
     fn restart(&mut self) {}
 
-    /// What the testee has said unasked, or says within this time.
+    /// Returns output that the testee sends without a request, now or within this time.
     fn overhear(&mut self, _: Duration) -> Option<Outcome> {
         None
     }
@@ -88,14 +88,14 @@ pub trait Testee {
     fn finish(&mut self) -> Vec<Trouble>;
 }
 
-/// What went wrong when a testee was ended.
+/// An error when a testee was ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// A second reply to an earlier request.
     Stray {
         /// The id of the earlier request.
         id: i64,
-        /// What happened.
+        /// A description of the event.
         what: String,
     },
     /// It printed something that is not a reply.

@@ -1,4 +1,4 @@
-//! How long a testee may take, told by a clock that stands still while the machine keeps it waiting: for a processor or a disk, or because
+//! How long a testee may take, measured by a clock that is still while the machine keeps it waiting: for a processor or a disk, or because
 //! this program itself has to wait for a processor. So nobody who is right is late on a busy machine, and a hang is still one.
 
 use std::time::Duration;
@@ -8,13 +8,13 @@ const UNMEASURED: Duration = Duration::from_millis(50);
 /// At least one part in so many counts, however busy the machine is, so that every wait ends.
 const LEAST: u32 = 50;
 
-/// What is left of the time for one reply.
+/// The time left for one reply.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     limit: Duration,
-    /// What counts so far.
+    /// The time that counts so far.
     spent: Duration,
-    /// The same by the clock on the wall.
+    /// The time by the clock on the wall.
     waited: Duration,
     before: Option<Delays>,
 }
@@ -24,7 +24,7 @@ impl Patience {
         Self { limit, ..Self::default() }
     }
 
-    /// The same patience with another limit.
+    /// Returns this patience with another limit.
     pub(super) fn up_to(self, limit: Duration) -> Self {
         Self { limit, ..self }
     }
@@ -33,7 +33,7 @@ impl Patience {
         self.limit.saturating_sub(self.spent)
     }
 
-    /// What counts so far.
+    /// Returns the time that counts so far.
     pub(super) fn spent(&self) -> Duration {
         self.spent
     }
@@ -97,7 +97,7 @@ mod linux {
     use std::path::Path;
     use std::time::Duration;
 
-    /// What the system says about each thread of a process and of its children, and about the one that waits for them.
+    /// The system's figures about each thread of a process and of its children, and about the one that waits for them.
     #[derive(Debug, Default)]
     pub(super) struct Delays {
         /// By process and thread.

@@ -44,7 +44,7 @@ impl Process {
         Self::start_with(command, timeout, None)
     }
 
-    /// The same for requests that come with an endpoint, of this kind.
+    /// Starts likewise a testee for requests that come with an endpoint, of this kind.
     ///
     /// # Errors
     ///
@@ -108,14 +108,14 @@ impl Process {
         self.sessions.clear();
     }
 
-    /// Starts the process anew that ends now by itself, as it said, and sends it a request.
+    /// Starts the process again that ends now by itself, as it announced, and sends it a request.
     fn go_on(&mut self, request: &Request) -> Result<(), Outcome> {
         let ended = self.live.take().map(|live| live.until_it_ends(self.timeout * self.patience));
         ended.unwrap_or(Ok(()))?;
         let begun = Live::start(&self.command, self.timeout, self.provider);
         let (mut live, hello) = begun.map_err(|why| match why {
             _ if interrupt::requested() => Outcome::Interrupted,
-            Unready::Testee(why) => Outcome::Crash(format!("started anew after the kill, {why}")),
+            Unready::Testee(why) => Outcome::Crash(format!("started again after the kill, {why}")),
             why @ (Unready::Runner(_) | Unready::Shortage(_)) => Outcome::NotReady(why),
         })?;
         is_the_same(&self.hello, &hello)?;

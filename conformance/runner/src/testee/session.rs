@@ -25,12 +25,12 @@ struct PlayedSession {
     runs: Vec<Value>,
 }
 
-/// What comes of an outcome.
+/// The consequence of an outcome.
 #[derive(Debug, PartialEq)]
 pub(super) enum SessionHeard {
     /// It is that of the whole request.
     Whole(Outcome),
-    /// The process ends now. When it has, and was started anew, it gets this request.
+    /// The process ends now. When it has, and was started again, it gets this request.
     Killed(Box<Request>),
 }
 
@@ -55,13 +55,13 @@ impl Sessions {
         Ok(Cow::Owned(request))
     }
 
-    /// What comes of the outcome of a request. The folder of a session whose process is lost stays until [`Sessions::clear`]: the process
-    /// may still write to it.
+    /// Decides the consequence of the outcome of a request. The folder of a session whose process is lost stays until [`Sessions::clear`]:
+    /// the process may still write to it.
     pub(super) fn heard(&mut self, id: i64, outcome: Outcome) -> SessionHeard {
         let Some(session) = self.0.get_mut(&id) else {
             return SessionHeard::Whole(match outcome {
                 Outcome::Reply(Reply::Cut { .. }) => {
-                    Outcome::Garbage("it says `cut`, and was not asked to play a session".to_owned())
+                    Outcome::Garbage("it sends `cut`, and no session was requested".to_owned())
                 }
                 other => other,
             });
@@ -86,7 +86,7 @@ impl Sessions {
         SessionHeard::Whole(if beside.is_empty() {
             outcome
         } else {
-            Outcome::Garbage(format!("it wrote outside its storage folder: beside it stands {}", beside.join(", ")))
+            Outcome::Garbage(format!("it wrote outside its storage folder: beside it is {}", beside.join(", ")))
         })
     }
 
@@ -102,11 +102,11 @@ impl PlayedSession {
         let (before, asked) = (self.runs.len(), self.kills.len());
         let reached = before + runs.len();
         if runs.is_empty() {
-            return Err(format!("it says `cut` without a new run: {} before", told(before)));
+            return Err(format!("it sends `cut` without a new run: {} before", told(before)));
         }
         match self.kills.get(reached - 1) {
-            None => return Err(format!("it says `cut` after {reached} runs, and {asked} were asked")),
-            Some(false) => return Err(format!("it says `cut` in run {reached}, which has no kill")),
+            None => return Err(format!("it sends `cut` after {reached} runs, and {asked} were asked")),
+            Some(false) => return Err(format!("it sends `cut` in run {reached}, which has no kill")),
             Some(true) => {}
         }
         self.runs.extend(runs);
@@ -133,7 +133,7 @@ impl PlayedSession {
         Outcome::Reply(Reply::Ok(output))
     }
 
-    /// Whether the script kills the process in a run that was not reported yet.
+    /// Returns whether the script kills the process in a run that was not reported yet.
     fn awaits_a_kill(&self) -> bool {
         self.kills.iter().skip(self.runs.len()).any(|kill| *kill)
     }
@@ -151,12 +151,12 @@ fn kills(input: &str) -> Vec<bool> {
     SessionScript::read(input).map(|script| script.runs.into_iter().map(is_kill).collect()).unwrap_or_default()
 }
 
-/// What is wrong with a process that was started anew, if its hello is another one now.
+/// Returns the fault of a process that was started again, if its hello is another one now.
 pub(super) fn is_the_same(before: &Hello, now: &Hello) -> Result<(), Outcome> {
     if before == now {
         return Ok(());
     }
-    let what = "after the kill it says another hello";
+    let what = "after the kill it sends another hello";
     Err(Outcome::Garbage(format!("{what}: {} instead of {}", now.to_json(), before.to_json())))
 }
 
@@ -250,7 +250,7 @@ mod tests {
     fn what_is_written_beside_the_folder_is_named() -> std::io::Result<()> {
         let (mut sessions, request) = begun(&[false]);
         std::fs::write(format!("{}/../notes.json", request.storage.expect("a folder")), "{}")?;
-        let what = "it wrote outside its storage folder: beside it stands `notes.json`".to_owned();
+        let what = "it wrote outside its storage folder: beside it is `notes.json`".to_owned();
         assert_eq!(sessions.heard(7, ok(&[0])), SessionHeard::Whole(Outcome::Garbage(what)));
         Ok(())
     }

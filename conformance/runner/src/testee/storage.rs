@@ -20,7 +20,7 @@ fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     THERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A fresh folder that only this user can enter. It stands alone in another one, so that what is written beside it is seen. Dropping it
+/// A fresh folder that only this user can enter. It is alone in another one, so that what is written beside it is seen. Dropping it
 /// removes both.
 #[derive(Debug)]
 pub struct Storage {
@@ -65,7 +65,7 @@ impl Storage {
         &self.path
     }
 
-    /// What stands beside it, by name.
+    /// Lists the files beside it, by name.
     pub(super) fn beside(&self) -> Vec<OsString> {
         let entries = fs::read_dir(&self.around).into_iter().flatten();
         let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));

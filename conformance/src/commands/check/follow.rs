@@ -13,15 +13,15 @@ use std::time::Duration;
 /// How often a file is looked at that has nothing new.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// So many of the last bytes are compared with what stands in the file now: one that was cut off and has grown again is no shorter.
+/// So many of the last bytes are compared with what is in the file now: one that was cut off and has grown again is no shorter.
 const TAIL: usize = 64;
 
-/// The lines, counted through the stream, in front of which the file began anew.
+/// The lines, counted through the stream, in front of which the file began again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Beginnings(Arc<Mutex<Vec<usize>>>);
 
 impl Beginnings {
-    /// How often the file had begun anew before this line of the stream, and the line in the file as it was then.
+    /// How often the file had begun again before this line of the stream, and the line in the file as it was then.
     pub(super) fn line(&self, line: usize) -> (usize, usize) {
         let before = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let times = before.partition_point(|&lines| lines < line);
@@ -104,7 +104,7 @@ impl<W: FnMut(Duration) -> bool> GrowingFile<W> {
         Ok(self.file.is_some())
     }
 
-    /// What has just come, and a last line without an end if it is JSON.
+    /// Checks the newest lines, and a last line without an end if it is JSON.
     fn end(&mut self) -> io::Result<()> {
         if self.is_there()? {
             self.read_on()?;
@@ -121,7 +121,7 @@ impl<W: FnMut(Duration) -> bool> GrowingFile<W> {
         self.file.as_mut().map(Handle::as_file_mut).ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// Whether what was read stands there no more.
+    /// Returns whether what was read is there no more.
     fn was_cut(&mut self) -> io::Result<bool> {
         let (offset, tail) = (self.offset, mem::take(&mut self.tail));
         let file = self.file()?;
@@ -207,7 +207,7 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
 
-    /// What is read of `log` while these things happen to it, one whenever there is nothing new.
+    /// Returns the findings in `log` while these changes happen to it, one whenever there is nothing new.
     fn followed(deeds: &[fn(&Path) -> io::Result<()>]) -> io::Result<(String, Beginnings)> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("log");

@@ -1,4 +1,4 @@
-//! The files that the arguments of `check` stand for.
+//! The files that the arguments of `check` represent.
 
 use glob::MatchOptions;
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use threadspec_logs::by_numbers;
 use threadspec_runner::files;
 use walkdir::{DirEntry, WalkDir};
 
-/// What the arguments stand for: files, in the order in which they are named, and what stands for none, with the reason.
+/// The files that the arguments name, in the order in which they are named, and the arguments that name none, with the reason.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Inputs {
     pub(super) files: Vec<PathBuf>,
@@ -15,7 +15,7 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// A folder stands for every file in it, sorted, without hidden ones and linked folders; a pattern that is no file itself, for what
+    /// A folder represents every file in it, sorted, without hidden ones and linked folders; a pattern that is no file itself, for what
     /// matches it. What is named twice is read once.
     pub(super) fn of(arguments: &[PathBuf]) -> Self {
         let mut inputs = Self::default();
@@ -90,14 +90,14 @@ impl Inputs {
     }
 }
 
-/// Whether SQLite keeps the file beside a database, with which it is read.
+/// Returns whether SQLite keeps the file beside a database, with which it is read.
 fn is_of_database(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let database = ["-wal", "-shm", "-journal"].iter().find_map(|end| name.strip_suffix(end));
     database.is_some_and(|database| Path::new(database).is_file())
 }
 
-/// Whether two files may be parts of one log by their names: in one folder, they differ in numbers only.
+/// Returns whether two files may be parts of one log by their names: in one folder, they differ in numbers only.
 pub(super) fn are_of_one_log(one: &Path, other: &Path) -> bool {
     let letters =
         |path: &Path| path.file_name().map(|name| name.to_string_lossy().replace(|c: char| c.is_ascii_digit(), ""));

@@ -70,7 +70,7 @@ pub enum Tool {
     Result {
         /// Which call, counted from the last one.
         call: u8,
-        /// Whether it is a second result, stands before its call, or belongs to no call.
+        /// Whether it is a second result, is before its call, or belongs to no call.
         wrong: Rarely,
         /// The id that it names if it belongs to no call; some results name nearly the id of a call instead.
         id: Name,

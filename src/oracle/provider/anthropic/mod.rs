@@ -1,4 +1,4 @@
-//! What Anthropic Messages accepts as history.
+//! Checks histories by the rules of Anthropic Messages.
 
 mod forms;
 mod thinking;
@@ -23,25 +23,25 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-ID-UNIQUE", "No two `tool_use` blocks of the request have the same id."),
     ("ANT-ID-PATTERN", "`id` of `tool_use` and `tool_use_id` consist of letters, digits, `_` and `-`, at least one."),
     ("ANT-INPUT-OBJECT", "`input` of a `tool_use` is an object."),
-    ("ANT-RESULT-FIRST", "In a user message all `tool_result` blocks stand before any other."),
-    ("ANT-RESULT-TOGETHER", "The results of parallel calls stand in one user message."),
+    ("ANT-RESULT-FIRST", "In a user message all `tool_result` blocks come before any other."),
+    ("ANT-RESULT-TOGETHER", "The results of parallel calls are in one user message."),
     (
         "ANT-RESULT-CONTENT",
         "`content` of a `tool_result` is absent, a string, or an array of `text`, `image`, `document` and `search_result` blocks, of which no text is empty.",
     ),
     ("ANT-TEXT-NONEMPTY", "No text block is empty."),
-    ("ANT-TEXT-WHITESPACE", "A text block of white space stands only beside a text block with other characters."),
+    ("ANT-TEXT-WHITESPACE", "A text block of white space is only beside a text block with other characters."),
     ("ANT-MSG-NONEMPTY", "No message but a final one of the assistant has empty content."),
     (forms::CONTENT, "`content` of a message is a string or an array of blocks, each with a `type`."),
     (forms::BLOCK, "The `type` of a block is one that the API knows."),
-    (forms::IMAGE, "An image does not stand directly in a message of the assistant."),
+    (forms::IMAGE, "An image is not directly in a message of the assistant."),
     (forms::ROLE, "`role` is `user` or `assistant`, or `system` where ANT-SYSTEM allows it."),
     ("ANT-TRAILING", "A final assistant message does not end in white space."),
     ("ANT-PREFILL", "The last message is not the assistant's (models since 4.6)."),
     ("ANT-MESSAGES-NONEMPTY", "`messages` is not empty."),
     (
         "ANT-SYSTEM",
-        "System text stands in `system`. In `messages` it stands only for models that take it there, or with the beta `mid-conversation-system-2026-04-07` that they know, behind a user message, and last or before one of the assistant.",
+        "System text is in `system`. In `messages` it is only for models that take it there, or with the beta `mid-conversation-system-2026-04-07` that they know, behind a user message, and last or before one of the assistant.",
     ),
     (
         thinking::FIRST,
@@ -65,10 +65,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (whole::MAX_TOKENS, "`max_tokens` is sent, a whole number."),
     ("ANT-VERSION", "The header `anthropic-version` is sent."),
     ("ANT-SAMPLING", "From version 2026-10-21 on, none of `temperature`, `top_p` and `top_k` is sent."),
-    (
-        "ANT-NO-DOCUMENT",
-        "From version 2026-10-21 on, no `document` block stands directly in a message of the assistant.",
-    ),
+    ("ANT-NO-DOCUMENT", "From version 2026-10-21 on, no `document` block is directly in a message of the assistant."),
     (
         "ANT-NO-CITATIONS",
         "From version 2026-10-21 on, no text block of the user has `citations`, unless they are empty.",
@@ -214,7 +211,7 @@ fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes
         let id = text(block, "tool_use_id");
         if other_before {
             // The documentation speaks of texts.
-            let breach = breaches.add("ANT-RESULT-FIRST", place, "stands behind another block");
+            let breach = breaches.add("ANT-RESULT-FIRST", place, "is behind another block");
             breach.certain_if(text_before).ids(&[id]).with(BreachDetail::Calls(open.at));
         }
         let at = format_args!("{place}.tool_use_id");
@@ -370,7 +367,7 @@ fn texts(message: &Value, place: Arguments<'_>, is_last: bool, breaches: &mut Br
     }
 }
 
-/// An assistant message that stands last.
+/// An assistant message that is last.
 fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let Some((message, before)) = messages.split_last() else { return };
     if message.member("role") != "assistant" {
@@ -396,7 +393,7 @@ fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let is_paused =
         list(message, "content").iter().any(|block| has(block, "type") && is_of_server(text(block, "type")));
     if !prefilled && !is_paused {
-        let breach = breaches.add("ANT-PREFILL", format_args!("{place}.role"), "the assistant's message stands last");
+        let breach = breaches.add("ANT-PREFILL", format_args!("{place}.role"), "the assistant's message is last");
         breach.certain_if(model.starts_with("claude-"));
     }
 }

@@ -1,4 +1,4 @@
-//! What Anthropic Messages demands of thinking blocks.
+//! Checks thinking blocks by the rules of Anthropic Messages.
 
 use crate::MemberLookup;
 use crate::oracle::provider::breach::{Breach, BreachDetail, Breaches};
@@ -28,7 +28,7 @@ pub(super) fn judge(body: &Value, is_claude: bool, context: &RequestContext<'_>,
     }
 }
 
-/// What the provider looks at in a block of thinking.
+/// The members of a thinking block that the provider examines.
 pub(in crate::oracle::provider) const SHOWN: [&str; 4] = ["type", "thinking", "signature", "data"];
 
 pub(in crate::oracle::provider) fn is_thinking(block: &Value) -> bool {

@@ -1,4 +1,4 @@
-//! What concerns a request to Anthropic Messages as a whole: declared tools, marks of the cache, sizes, the version.
+//! Checks a request to Anthropic Messages as a whole: declared tools, marks of the cache, sizes, the version.
 
 use crate::MemberLookup;
 use crate::oracle::provider::breach::{BreachDetail, Breaches};
@@ -96,7 +96,7 @@ fn length_of(body: &Value) -> usize {
     length.0
 }
 
-/// What depends on the headers.
+/// Checks the rules that depend on the headers.
 fn version(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
     let Some(headers) = context.headers else { return };
     if headers.anthropic_version.is_none() {

@@ -13,7 +13,7 @@ pub(super) const CONTENT: &str = "OAI-RESP-CONTENT-TYPE";
 pub(super) const PREFIX: &str = "OAI-RESP-ITEM-PREFIX";
 pub(super) const PART: &str = "OAI-RESP-TEXT-TYPE";
 
-/// What the API takes, by what it says itself.
+/// The types that the API takes, by its own words.
 const TYPES: [&str; 34] = [
     "additional_tools",
     "agent_message",
@@ -79,7 +79,7 @@ const FOREIGN_PARTS: [&str; 10] = [
     "function_call",
 ];
 
-/// What an item is: its type, or the role of a message without one.
+/// Returns the form of an item: its type, or the role of a message without one.
 pub(super) fn form(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let kind = text(item, "type");
     let is_message = !has(item, "type") || kind == "message";

@@ -1,4 +1,4 @@
-//! What OpenAI Responses accepts as input items.
+//! Checks input items by the rules of OpenAI Responses.
 
 mod calls;
 mod items;
@@ -13,10 +13,7 @@ use std::fmt::Arguments;
 pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-RESP-ANSWERED", "Every `function_call` item has a `function_call_output` with its `call_id` behind it."),
     ("OAI-RESP-ORPHAN", "Every `function_call_output` has its `function_call` before it."),
-    (
-        "OAI-RESP-ONE-OUTPUT",
-        "A `call_id` stands in one `function_call` and in one `function_call_output` of the input.",
-    ),
+    ("OAI-RESP-ONE-OUTPUT", "A `call_id` is in one `function_call` and in one `function_call_output` of the input."),
     ("OAI-RESP-PREVIOUS", "`previous_response_id` names a stored response."),
     (
         "OAI-RESP-INPUT-NONEMPTY",
@@ -100,7 +97,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     breaches.surrogates(false, "OAI-RESP-UTF16", format_args!(""), body);
 }
 
-/// What concerns the request as a whole.
+/// Checks the request as a whole.
 fn whole(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
     if let (Some(id), StoredItems::Missing) = (body.member("previous_response_id").as_str(), context.stored) {
         let what = format!("no response {id:?} is stored");
@@ -120,7 +117,7 @@ fn whole(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
 
 /// Calls and their outputs.
 struct Pairs<'a> {
-    /// Whether every call and output is known: what is stored may hold others.
+    /// True if every call and output is known: what is stored may hold others.
     is_closed: bool,
     last_outputs: HashMap<&'a str, usize>,
     called: HashSet<&'a str>,
@@ -128,7 +125,7 @@ struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Before the first item of the input; calls and outputs that are stored stand before it.
+    /// Before the first item of the input; calls and outputs that are stored are before it.
     fn of(body: &'a Value, context: &RequestContext<'a>) -> Self {
         let items = list(body, "input");
         let refers =
@@ -224,7 +221,7 @@ fn output(output: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     }
 }
 
-/// What a `reasoning` item led to stands behind it.
+/// Checks that the result of a `reasoning` item follows it.
 fn followed(body: &Value, position: usize, place: Arguments<'_>, breaches: &mut Breaches) {
     // It was not demanded where nothing is stored.
     if body.member("store") == false {

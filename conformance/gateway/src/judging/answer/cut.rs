@@ -24,7 +24,7 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
         HeardForm::Error(error) => {
             if !error.is_passing() {
                 let what = format!(
-                    "the answer {how}, which may be tried again, and the client hears {}, which is final",
+                    "the answer {how}, which may be tried again, and the client receives {}, which is final",
                     heard.status
                 );
                 answer.must(clause::GATE_STATUS, what, Some(said), "");
@@ -52,7 +52,7 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
     judge_words(answer, said, &heard);
 }
 
-/// What is read of it was said.
+/// Checks that the client read only words of the provider's answer.
 fn judge_words(answer: &mut Answer<'_, '_>, said: &Said, heard: &ClientHeard) {
     let Some(read) = heard.read() else { return };
     let told = said.refusal.as_deref().filter(|_| said.text.is_empty()).unwrap_or(&said.text);

@@ -16,7 +16,12 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>) {
     let refused = answer.attempt.status.filter(|status| *status >= 400);
     let Some(response) = answer.response().cloned() else {
         if let Some(status) = refused {
-            answer.must(CLAUSE, format!("the provider refused with {status}, and the client hears nothing"), None, "");
+            answer.must(
+                CLAUSE,
+                format!("the provider refused with {status}, and the client receives nothing"),
+                None,
+                "",
+            );
         }
         return;
     };
@@ -27,18 +32,18 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>) {
     };
     let got = heard.status;
     let HeardForm::Error(error) = &heard.form else {
-        return answer.must(CLAUSE, format!("{told}, and the client hears status {got}"), None, "");
+        return answer.must(CLAUSE, format!("{told}, and the client receives status {got}"), None, "");
     };
     // No answer may be tried again.
     let wanted = refused.unwrap_or(502);
     if is_passing(wanted) != is_passing(got) {
         let [was, is] = [wanted, got].map(|status| if is_passing(status) { "may be tried again" } else { "is final" });
-        answer.must(CLAUSE, format!("{told}, which {was}, and the client hears {got}, which {is}"), None, "");
+        answer.must(CLAUSE, format!("{told}, which {was}, and the client receives {got}, which {is}"), None, "");
     } else if [401, 429].contains(&wanted) && got != wanted {
-        answer.must(CLAUSE, format!("{told}, and the client hears {got}"), None, "");
+        answer.must(CLAUSE, format!("{told}, and the client receives {got}"), None, "");
     }
     if let Some(words) = answer.attempt.error.as_ref().filter(|words| !holds(&heard.text, &error.message, words)) {
-        let what = format!("the provider said {}, and the client hears {}", quoted(words), quoted(&error.message));
+        let what = format!("the provider said {}, and the client receives {}", quoted(words), quoted(&error.message));
         answer.should(clause::GATE_WORDS, what, None, "");
     }
     if refused == Some(429) && got == 429 {
@@ -51,7 +56,7 @@ fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..)
 }
 
-/// Whether the words of an error stand in another one, or in a JSON text inside it.
+/// Returns whether the words of an error are in another one, or in a JSON text inside it.
 fn holds(body: &str, message: &str, words: &str) -> bool {
     let words = without_marks(words);
     let words = words.trim();
@@ -73,11 +78,11 @@ fn judge_wait(answer: &mut Answer<'_, '_>, response: &ClientResponse) {
     let most = Duration::from_secs(wanted.as_secs() + u64::from(wanted.subsec_nanos() > 0));
     match got {
         None => {
-            let what = format!("the provider said to wait {} ms, and the client hears no time", ms(wanted));
+            let what = format!("the provider asked to wait {} ms, and the client receives no time", ms(wanted));
             answer.should(clause::GATE_WAIT, what, None, "");
         }
         Some(got) if got < wanted || got > most => {
-            let what = format!("the provider said to wait {} ms, and the client hears {} ms", ms(wanted), ms(got));
+            let what = format!("the provider asked to wait {} ms, and the client receives {} ms", ms(wanted), ms(got));
             answer.should(clause::GATE_WAIT, what, None, "");
         }
         Some(_) => {}

@@ -1,4 +1,4 @@
-//! What a client heard: an answer of its API, read as the API's SDKs read it.
+//! Reads the answer that a client received, as the SDKs of its API read it.
 
 use serde_json::Value;
 use threadspec::oracle::Api;
@@ -8,7 +8,7 @@ use threadspec_apis::{AnswerReader, ApiError, ReadAnswer, read_answer};
 use threadspec_judge::universal::{halves, value};
 use threadspec_provider::client::ClientResponse;
 
-/// An answer as it was heard.
+/// An answer as it was received.
 #[derive(Debug)]
 pub(super) struct ClientHeard {
     pub(super) status: u16,
@@ -32,11 +32,11 @@ pub(super) enum HeardForm {
 #[derive(Debug)]
 pub(super) struct HeardStream {
     pub(super) events: Vec<SseEvent>,
-    /// What was read until its end, or until it could not be read.
+    /// The answer up to its end, or up to the part that cannot be read.
     pub(super) read: ReadAnswer,
     /// Why an event could not be read.
     pub(super) error: Option<String>,
-    /// Whether an event began that has no end.
+    /// True if an event began that has no end.
     pub(super) has_rest: bool,
 }
 
@@ -64,7 +64,7 @@ impl ClientHeard {
         Self { status: response.status, text, form }
     }
 
-    /// What was read, if anything can be.
+    /// Returns the readable part, if there is one.
     pub(super) fn read(&self) -> Option<&ReadAnswer> {
         match &self.form {
             HeardForm::Error(_) => None,
@@ -86,7 +86,7 @@ impl HeardStream {
     }
 }
 
-/// Whether an event is the last line of a chat's stream, which gateways write behind streams of other APIs, too.
+/// Returns whether an event is the last line of a chat's stream, which gateways write behind streams of other APIs, too.
 pub(super) fn is_done(event: &SseEvent) -> bool {
     event.data.trim() == "[DONE]"
 }

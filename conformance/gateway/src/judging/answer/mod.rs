@@ -1,4 +1,4 @@
-//! What the provider said beside what the client read.
+//! Compares the provider's answer with the answer that the client read.
 //!
 //! | module | what it judges |
 //! |---|---|
@@ -37,7 +37,7 @@ struct Answer<'j, 'a> {
     exchange: &'a ClientExchange,
     sent: &'j SentByClient<'a>,
     attempt: &'a Attempt,
-    /// What the client heard, as a text.
+    /// The client's answer, as a text.
     read: String,
     /// The API that the client speaks.
     api: Api,
@@ -60,16 +60,16 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     }
 }
 
-/// An answer that was said to its end.
+/// An answer that was sent to its end.
 fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
     let Some(response) = &answer.exchange.response else {
-        return answer.must(clause::GATE_SAID, "the model answered, and the client hears nothing", Some(said), "");
+        return answer.must(clause::GATE_SAID, "the model answered, and the client receives nothing", Some(said), "");
     };
     let heard = ClientHeard::of(answer.api, response);
     if response.status >= 400 || !(200..300).contains(&response.status) {
         if !said::may_be_refused(said) {
             let what = format!(
-                "the model answered, and the client hears status {}: {}",
+                "the model answered, and the client receives status {}: {}",
                 response.status,
                 shown::quoted(&heard.text)
             );
@@ -129,7 +129,7 @@ impl Answer<'_, '_> {
         self.add(clause, WireLevel::Should, what, said, near);
     }
 
-    /// Adds a finding, with what was said and what was read near a text.
+    /// Adds a finding, with what was sent and what was read near a text.
     fn add(&mut self, clause: &'static str, level: WireLevel, what: impl AsRef<str>, said: Option<&Said>, near: &str) {
         let before = said.map_or_else(|| self.refusal(), |said| serde_json::to_string(said).unwrap_or_default());
         let sides = shown::sides(Way::Answer, shown::near(&before, near), shown::near(&self.read, near), self.exchange);

@@ -1,4 +1,4 @@
-//! GATE-SAID: the client reads the text and the calls that were said, whole and in their order. What nobody said is GATE-INVENTED, and ids
+//! GATE-SAID: the client reads the text and the calls that were sent, whole and in their order. What nobody said is GATE-INVENTED, and ids
 //! that become equal are GATE-IDS.
 
 use super::Answer;
@@ -17,7 +17,7 @@ use threadspec_provider::{Said, SaidByModel, WireLevel};
 
 const CLAUSE: &str = clause::GATE_SAID;
 
-/// Whether a gateway may refuse to pass an answer on: no other API could say it, or nobody could use it.
+/// Returns whether a gateway may refuse to pass an answer on: no other API could say it, or nobody could use it.
 pub(super) fn may_be_refused(said: &Said) -> bool {
     let mut ids = HashSet::new();
     let is_odd = |call: &SaidByModel| {
@@ -48,7 +48,7 @@ fn judge_text(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
             answer.add(clause::GATE_INVENTED, level, what, Some(said), &text);
         } else {
             let [was, is] = differing(&without_marks(expected), &without_marks(got));
-            let what = format!("the model said the text {was}, and the client reads {is}");
+            let what = format!("the model sent the text {was}, and the client reads {is}");
             answer.must(CLAUSE, what, Some(said), "");
         }
     }
@@ -85,7 +85,7 @@ fn judge_calls(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     pairs.extend(moved);
     for one in lost {
         let what = format!(
-            "the call `{}` of `{}` was said, and the client does not read it",
+            "the call `{}` of `{}` was sent, and the client does not read it",
             shown(&ours[one].id),
             ours[one].name
         );
@@ -134,7 +134,7 @@ fn compare_call(answer: &mut Answer<'_, '_>, said: &Said, name: &str, one: &Said
         Some(read) => differing_json(&args, read),
         None => differing(&unmark_surrogates(&one.arguments), &unmark_surrogates(&other.arguments)),
     };
-    let what = format!("the arguments of the call `{id}` were said as {was}, and the client reads {is}");
+    let what = format!("the arguments of the call `{id}` were sent as {was}, and the client reads {is}");
     if !is_equal(one, other, false) {
         answer.must(CLAUSE, what, Some(said), "");
     } else if !is_equal(one, other, true) {
@@ -205,7 +205,7 @@ pub(super) fn odd_blocks(api: Api, body: &Value) -> Vec<String> {
     }
 }
 
-/// The same of a streamed one.
+/// Lists the odd items of a streamed answer.
 pub(super) fn odd_items(api: Api, events: &[SseEvent]) -> Vec<String> {
     let mut found = Vec::new();
     for event in events {

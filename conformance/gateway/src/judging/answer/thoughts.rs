@@ -25,7 +25,7 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer)
         }) {
             let shown = quoted(if lost.is_redacted { lost.opaque.as_deref().unwrap_or_default() } else { &lost.text });
             let what = format!(
-                "the thought {shown} was said with what only the provider reads, and the client does not get it so"
+                "the thought {shown} was sent with a part that only the provider reads, and the client does not get it so"
             );
             return answer.must(clause::GATE_OPAQUE, what, Some(said), "");
         }

@@ -11,7 +11,7 @@ use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 use threadspec_judge::universal::value;
 
-/// Which call became which, by their positions on both sides.
+/// The pairs of calls, by their positions on both sides.
 #[derive(Debug, Default)]
 pub(super) struct CallPairs {
     pub(super) of_sent: Vec<Option<usize>>,
@@ -32,7 +32,7 @@ impl CallPairs {
     }
 }
 
-/// Finds the pairs: what says the same first, then what has the same id, then what stands in the same place.
+/// Finds the pairs: what says the same first, then what has the same id, then what is in the same place.
 pub(super) fn pair(sent: &[ComparedCall<'_>], arrived: &[ComparedCall<'_>], names: &KnownNames) -> CallPairs {
     let mut pairs = CallPairs { of_sent: vec![None; sent.len()], of_arrived: vec![None; arrived.len()] };
     let says_same = |one: usize, other: usize| {

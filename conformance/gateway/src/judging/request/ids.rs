@@ -11,7 +11,7 @@ const CLAUSE: &str = clause::GATE_IDS;
 /// A part of an id that is so long tells it from others.
 const TELLING: usize = 8;
 
-/// What became of the ids of a run so far.
+/// The known changes of the ids of a run so far.
 #[derive(Debug, Default)]
 pub(crate) struct KnownIds {
     /// The id of the how manieth call that has it, and as what it arrived first.

@@ -33,7 +33,7 @@ pub(super) fn judge(
                     if number < latest {
                         is_wrong = true;
                         let what = format!(
-                            "the image of the user ({}) arrives before one that stood before it ({})",
+                            "the image of the user ({}) arrives before one that was before it ({})",
                             image.place, other.place
                         );
                         pair.must(CLAUSE, what, spot(image), spot(other));
@@ -105,7 +105,7 @@ fn home(ours: &ComparedThread<'_>, image: &ComparedImage<'_>) -> String {
     }
 }
 
-/// Whether an image is where it was, or behind the results of its group.
+/// Returns whether an image is where it was, or behind the results of its group.
 fn is_at_home(
     pair: &RequestPair<'_, '_>,
     image: &ComparedImage<'_>,
@@ -127,7 +127,7 @@ fn is_at_home(
     })
 }
 
-/// Whether two texts in base64 have the same bytes.
+/// Returns whether two texts in base64 have the same bytes.
 pub(super) fn is_same_image(one: &str, other: &str) -> bool {
     one == other || squeezed(one).eq(squeezed(other))
 }

@@ -1,11 +1,11 @@
-//! What a client sent beside what arrived: one request, one pair.
+//! Compares each request of a client with the one that arrives: one request, one pair.
 //!
 //! | module | what it compares |
 //! |---|---|
 //! | `thread` | both requests in the form in which they are compared |
 //! | `pieces` | texts in a row |
 //! | `texts` | texts of system, user and model: GATE-TEXT, GATE-INVENTED, GATE-MESSAGES |
-//! | `systems` | where system texts may stand |
+//! | `systems` | where system texts may be |
 //! | `calls` | GATE-CALLS |
 //! | `ids` | GATE-IDS |
 //! | `results` | GATE-RESULT |
@@ -56,7 +56,7 @@ struct RequestPair<'j, 'a> {
     api: Api,
 }
 
-/// Where a difference stands in a body, and the text that is there.
+/// Where a difference is in a body, and the text that is there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spot<'s> {
     place: Option<&'s str>,
@@ -68,7 +68,7 @@ impl<'s> Spot<'s> {
         Self { place: Some(place), text }
     }
 
-    /// Nothing stands there.
+    /// Nothing is there.
     fn none() -> Self {
         Self::default()
     }
@@ -76,7 +76,7 @@ impl<'s> Spot<'s> {
 
 /// Compares the request of an exchange with the attempt that was made of it.
 pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClient<'a>, attempt: &Attempt) {
-    // What the client only refers to stands in neither body.
+    // What the client only refers to is in neither body.
     let body = if sent.request.previous_response_id.is_some() {
         &attempt.body
     } else {
@@ -100,7 +100,7 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     calls::judge(&mut pair, &ours, &theirs, &calls, &equal);
     let texts = texts::judge(&mut pair, &ours, &theirs, &results);
     order::judge(&mut pair, &ours, &theirs, &calls, &results, &texts, begun);
-    // What stands in the place of an image that is lost is no other fault.
+    // What is instead of an image that is lost is no other fault.
     if has_images {
         let is_echo = |clause| [clause::GATE_RESULT, clause::GATE_TEXT, clause::GATE_INVENTED].contains(&clause);
         let mut position = 0;
@@ -111,12 +111,12 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     }
 }
 
-/// Whether a part of the history is kept by the provider.
+/// Returns whether a part of the history is kept by the provider.
 fn is_elsewhere(request: &ApiRequest) -> bool {
     request.previous_response_id.is_some() || request.conversation.is_some() || !request.references.is_empty()
 }
 
-/// Whether calls and results of a request do not fit together.
+/// Returns whether calls and results of a request do not fit together.
 pub(super) fn is_broken(request: &ApiRequest) -> bool {
     ComparedThread::of(request).is_broken
 }

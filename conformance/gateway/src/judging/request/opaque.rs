@@ -58,7 +58,7 @@ fn made_up(pair: &mut RequestPair<'_, '_>, other: &OpaquePart) {
     pair.must(CLAUSE, what, Spot::none(), Spot::new(&other.place, ""));
 }
 
-/// Whether a part is one of those that were sent.
+/// Returns whether a part is one of those that were sent.
 fn is_later(ours: &ComparedThread<'_>, other: &OpaquePart) -> bool {
     ours.opaque.iter().any(|part| is_kept(&part.content, &other.content))
 }

@@ -1,4 +1,4 @@
-//! GATE-MESSAGES: the messages stand in the order in which they were sent.
+//! GATE-MESSAGES: the messages are in the order in which they were sent.
 
 use super::calls::CallPairs;
 use super::results::ResultPairs;
@@ -57,7 +57,7 @@ pub(super) fn judge(
     calls_in_order(pair, ours, theirs, calls);
 }
 
-/// The calls of one message stand in their order.
+/// The calls of one message are in their order.
 fn calls_in_order(
     pair: &mut RequestPair<'_, '_>,
     ours: &ComparedThread<'_>,

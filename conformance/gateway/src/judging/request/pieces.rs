@@ -12,7 +12,7 @@ const TELLING: usize = 8;
 /// How alike two texts are of which one is the other, changed.
 const ALIKE: f64 = 0.3;
 
-/// What became of texts in a row.
+/// The result of comparing texts in a row.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct TextComparison {
     /// Texts that arrived, by their positions on both sides.
@@ -39,7 +39,7 @@ struct Unit<'a> {
     text: &'a str,
     /// The position of the text in its row.
     piece: usize,
-    /// Whether other parts of it are units of their own.
+    /// True if other parts of it are units of their own.
     is_part: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> TextComparison {
         }
         !is_known
     });
-    // What stands between the same neighbours is the same text, changed.
+    // What is between the same neighbours is the same text, changed.
     let gap_of = |at: usize, side: fn(&(usize, usize)) -> usize| pairs.partition_point(|pair| side(pair) < at);
     let mut gaps: BTreeMap<usize, [Vec<usize>; 2]> = BTreeMap::new();
     for &at in &left {
@@ -104,7 +104,7 @@ pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> TextComparison {
     comparison
 }
 
-/// Whether a text arrived, lone surrogates aside.
+/// Returns whether a text arrived, lone surrogates aside.
 pub(crate) fn is_same(sent: &str, arrived_as: &str) -> bool {
     sent == arrived_as || has_marks(sent) && arrived(sent, arrived_as)
 }
@@ -137,7 +137,7 @@ fn rest_of<'a>(row: &[&'a str], from: usize) -> Option<(usize, &'a str)> {
     texts.into_iter().find(|(_, text)| !text.is_empty())
 }
 
-/// The texts of a row, divided where one of the other row stands in them.
+/// The texts of a row, divided where one of the other row is in them.
 fn units<'a>(row: &[&'a str], others: &[&str]) -> Vec<Unit<'a>> {
     let mut known: Vec<&str> = others.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
     known.sort_by_key(|text| std::cmp::Reverse(text.len()));
@@ -177,7 +177,7 @@ fn divide<'a>(text: &'a str, known: &[&str], parts: &mut Vec<&'a str>) {
     divide(&text[end..], known, parts);
 }
 
-/// Whether a part of a text is not only a part of a word.
+/// Returns whether a part of a text is not only a part of a word.
 fn stands_apart(text: &str, at: usize, length: usize) -> bool {
     let is_edge = |next: Option<char>| next.is_none_or(|next| !next.is_alphanumeric());
     length >= TELLING || is_edge(text[..at].chars().next_back()) && is_edge(text[at + length..].chars().next())
@@ -189,7 +189,7 @@ fn longest_common(ours: &[Unit<'_>], theirs: &[Unit<'_>]) -> Vec<(usize, usize)>
     common_row(ours.len(), theirs.len(), same)
 }
 
-/// The same of any two rows, of so many elements each.
+/// Finds the longest common row of any two rows, of so many elements each.
 pub(crate) fn common_row(ours: usize, theirs: usize, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     let shorter = ours.min(theirs);
     let begin = (0..shorter).take_while(|&at| same(at, at)).count();

@@ -1,4 +1,4 @@
-//! GATE-RESULT: the text of a result is verbatim. A result that is lost, doubled or made up is a message, one that stands with another call
+//! GATE-RESULT: the text of a result is verbatim. A result that is lost, doubled or made up is a message, one that is with another call
 //! has lost its id.
 
 use super::calls::CallPairs;
@@ -19,10 +19,10 @@ use threadspec_provider::WireLevel;
 const CLAUSE: &str = clause::GATE_RESULT;
 /// How long a prefix may be that tells a failure.
 const LONGEST_PREFIX: usize = 48;
-/// What may stand between parts of a text that are joined.
+/// The separators that may be between joined parts of a text.
 const BETWEEN: [&str; 3] = ["", "\n", " "];
 
-/// Which result became which, by their positions on both sides, and which are nowhere.
+/// The pairs of results, by their positions on both sides, and the results that are nowhere.
 #[derive(Debug, Default)]
 pub(super) struct ResultPairs {
     pub(super) same: Vec<(usize, usize)>,
@@ -122,8 +122,8 @@ fn compare_all(
     }
 }
 
-/// Whether what arrives in a result stands for images, since the result was nothing else and they could not stay in it. JSON is what became of
-/// its parts.
+/// Returns whether what arrives in a result represents images, since the result was nothing else and they could not stay in it. JSON is
+/// what became of its parts.
 fn is_label(ours: &ComparedThread<'_>, theirs: &ComparedThread<'_>, one: usize, arrived: &ComparedResult<'_>) -> bool {
     let is_behind = |image: &ComparedImage<'_>| {
         theirs.images.iter().any(|other| other.result.is_none() && is_same_image(image.data, other.data))
@@ -150,7 +150,7 @@ fn changed(pair: &mut RequestPair<'_, '_>, level: WireLevel, sent: &ComparedResu
     pair.add(CLAUSE, level, what, here, there);
 }
 
-/// What is wrong with a result whose text is right.
+/// Compares the form of a result whose text is right.
 fn compare_form(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) {
     let id = without_marks(sent.id()).into_owned();
     let there = &*arrived.answer.place;
@@ -183,7 +183,7 @@ fn compare_form(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arriv
     }
 }
 
-/// Whether a text is that of the other, parts joined or apart.
+/// Returns whether a text is that of the other, parts joined or apart.
 fn is_verbatim(sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) -> bool {
     is_joined(&sent.texts(), &arrived.texts().concat())
 }
@@ -201,7 +201,7 @@ fn is_joined(parts: &[&str], text: &str) -> bool {
     BETWEEN.iter().any(|between| behind.strip_prefix(between).is_some_and(|behind| is_joined(rest, behind)))
 }
 
-/// Whether a text says before it that the call failed, where the API has no member for it.
+/// Returns whether a text says before it that the call failed, where the API has no member for it.
 fn is_told_as_failure(api: Api, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) -> bool {
     let (text, whole) = (sent.texts().concat(), arrived.texts().concat());
     sent.answer.is_error

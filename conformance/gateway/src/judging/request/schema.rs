@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 const DEEPEST: usize = 64;
 /// How many schemas one has in all: a stranger's may refer to itself many times.
 const MOST: usize = 20_000;
-/// What GATE-TOOLS-FULL asks for beside names, types, required members and enumerations.
+/// The members that GATE-TOOLS-FULL demands beside names, types, required members and enumerations.
 const BOUNDS: [&str; 16] = [
     "description",
     "minimum",
@@ -85,7 +85,7 @@ impl<'a> SchemaForms<'a> {
         form
     }
 
-    /// What stands in the schema itself.
+    /// Returns the members of the schema itself.
     fn own(&mut self, members: &'a Map<String, Value>, depth: usize) -> Map<String, Value> {
         let mut form = Map::new();
         let mut types: Vec<Value> = match members.get("type") {

@@ -1,4 +1,4 @@
-//! Where system texts may stand: first, where they were, or in the middle as a text of the user in tags.
+//! Where system texts may be: first, where they were, or in the middle as a text of the user in tags.
 
 use super::pieces::is_same;
 use super::thread::TextPiece;
@@ -6,7 +6,7 @@ use super::thread::TextPiece;
 /// How long the tags around a system text may be.
 const LONGEST_TAG: usize = 64;
 
-/// The texts of the user that arrived without the system texts from the middle that stand in them in tags, and the positions of these.
+/// The texts of the user that arrived without the system texts from the middle that are in them in tags, and the positions of these.
 pub(super) fn untagged<'a>(
     humans: &[TextPiece<'a>],
     sent: &[TextPiece<'_>],
@@ -30,7 +30,7 @@ pub(super) fn untagged<'a>(
     (pieces, told)
 }
 
-/// What stands before and behind a text in tags; `None` if it does not stand there in tags.
+/// Returns the texts before and behind a text in tags; `None` if it is not there in tags.
 fn tagged<'a>(whole: &'a str, text: &str) -> Option<[&'a str; 2]> {
     let at = whole.find(text)?;
     let (before, behind) = (&whole[..at], &whole[at + text.len()..]);

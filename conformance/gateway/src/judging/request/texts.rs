@@ -12,7 +12,7 @@ use threadspec_apis::OpaqueContent;
 use threadspec_golden::clause;
 use threadspec_provider::WireLevel;
 
-/// Which texts became which, by the positions of their messages.
+/// The pairs of texts, by the positions of their messages.
 #[derive(Debug, Default)]
 pub(super) struct TextPairs(pub(super) Vec<(usize, usize)>);
 
@@ -55,7 +55,7 @@ pub(super) fn judge(
 ) -> TextPairs {
     let (said_by_user, told) = untagged(&theirs.humans, &ours.systems, &theirs.systems);
     let systems = ours.systems.iter().enumerate().filter(|(at, _)| !told.contains(at)).map(|(_, piece)| *piece);
-    // System texts may stand anywhere.
+    // System texts may be anywhere.
     let (system, _) = TextRow::of("system", systems.collect(), theirs.systems.clone());
     let (human, mut pairs) = TextRow::of("user", ours.humans.clone(), said_by_user);
     let (ai, more) = TextRow::of("model", ours.ais.clone(), theirs.ais.clone());
@@ -153,7 +153,7 @@ fn judge_change(
                 format!("the text of the {who} ({}) was {was}, and arrives ({}) as {is}", one.place, other.place);
             pair.must(clause::GATE_TEXT, what, here, there);
         }
-        // System texts are joined, and stand where the API takes them.
+        // System texts are joined, and are where the API takes them.
         TextChange::Moved(..) if who == "system" => {}
         &TextChange::Moved(one, other) => {
             let ((one, here), (other, there)) = (sent(one), arrived(other));
@@ -172,14 +172,14 @@ fn judge_change(
         }
         TextChange::Added(at, text) => {
             let (piece, there) = arrived(*at);
-            let what = format!("the text {} of the {who} arrives ({}) that nobody said", quoted(text), piece.place);
+            let what = format!("the text {} of the {who} arrives ({}) that nobody sent", quoted(text), piece.place);
             let level = level_of(ours, theirs, who, text, piece.message);
             pair.add(clause::GATE_INVENTED, level, what, Spot::none(), Spot { text: start(text), ..there });
         }
     }
 }
 
-/// What is carried in another form is only told.
+/// Decides the level of a finding: a text that is carried in another form is only reported.
 fn level_of(
     ours: &ComparedThread<'_>,
     theirs: &ComparedThread<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use threadspec_apis::{ApiRequest, OpaquePart, WireCall, WireMessage};
 use threadspec_judge::protocol::Speaker;
 
-/// What stands in a text for an image.
+/// The character that represents an image in a text.
 pub(super) const OBJECT: &str = "\u{fffc}";
 
 /// A request, taken apart.
@@ -19,7 +19,7 @@ pub(super) struct ComparedThread<'a> {
     /// The images and files that are not in the request itself.
     pub(super) others: usize,
     pub(super) opaque: Vec<&'a OpaquePart>,
-    /// Calls without a result, results without a call, or with a second one, and results that stand elsewhere.
+    /// Calls without a result, results without a call, or with a second one, and results that are elsewhere.
     pub(super) is_broken: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct TextPiece<'a> {
     /// The position of its message.
     pub(super) message: usize,
     pub(super) place: &'a str,
-    /// Whether a message that is no system text stands before it.
+    /// True if a message that is no system text is before it.
     pub(super) is_in_middle: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct ComparedCall<'a> {
     pub(super) message: usize,
     /// How many calls before it have its id.
     pub(super) occurrence: usize,
-    /// Whether its message says or calls nothing else.
+    /// True if its message says or calls nothing else.
     pub(super) is_alone: bool,
 }
 

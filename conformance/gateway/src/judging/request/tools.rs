@@ -15,7 +15,7 @@ const CLAUSE: &str = clause::GATE_TOOLS;
 /// With what a mark of a run begins, in the description of a tool.
 const MARK: &str = "threadspec run ";
 
-/// What became of the names of tools that the provider's API cannot declare.
+/// The known new names of tools whose names the provider's API cannot declare.
 #[derive(Debug)]
 pub(crate) struct KnownNames {
     api: Api,
@@ -27,7 +27,7 @@ impl KnownNames {
         Self { api, arrived_as: HashMap::new() }
     }
 
-    /// Whether a name arrived, or as what it has been mapped.
+    /// Returns whether a name arrived, or as what it has been mapped.
     pub(super) fn is_same(&self, sent: &str, arrived: &str) -> bool {
         match self.arrived_as.get(sent) {
             Some(known) => known == arrived,
@@ -36,7 +36,7 @@ impl KnownNames {
         }
     }
 
-    /// The name that the client knows for one that the provider said.
+    /// Returns the name that the client knows for one that the provider sent.
     pub(crate) fn back<'s>(&'s self, said: &'s str) -> &'s str {
         self.arrived_as.iter().find(|(_, arrived)| *arrived == said).map_or(said, |(sent, _)| sent)
     }

@@ -1,4 +1,4 @@
-//! What may not become of an answer on its way to the client.
+//! Tests the changes that must not happen to an answer on its way to the client.
 
 use super::*;
 use threadspec_golden::clause;
@@ -24,7 +24,7 @@ fn ask(api: Api, stream: bool) -> Value {
     })
 }
 
-/// What is found where the answer of a faultless gateway is changed.
+/// Returns the findings where the answer of a faultless gateway is changed.
 fn of_answer(
     client: Api,
     api: Api,

@@ -1,4 +1,4 @@
-//! What is sent on, what is refused, and what comes that nobody asked.
+//! Tests requests that are forwarded, refused, or invented.
 
 use super::*;
 use threadspec_golden::clause;

@@ -1,4 +1,4 @@
-//! What may not become of a history on its way to the provider.
+//! Tests the changes that must not happen to a history on its way to the provider.
 
 use super::*;
 use threadspec_golden::clause;
@@ -18,7 +18,7 @@ fn a_history_that_arrives_is_right_in_every_pair() {
     }
 }
 
-/// What a gateway from chat completions to Anthropic's messages does to the blocks and messages that it makes.
+/// Covers the blocks and messages that a gateway from chat completions to Anthropic's messages makes.
 #[test]
 fn each_fault_of_a_translating_gateway_has_its_name() {
     let (sent, right) = (body(CHAT, &looked()), body(ANTHROPIC, &looked()));
@@ -86,7 +86,7 @@ fn each_fault_of_a_translating_gateway_has_its_name() {
     }
 }
 
-/// The same of a gateway from Anthropic's messages to chat completions.
+/// Covers a gateway from Anthropic's messages to chat completions.
 #[test]
 fn each_fault_on_the_way_to_chat_has_its_name() {
     let (sent, right) = (body(ANTHROPIC, &looked()), body(CHAT, &looked()));

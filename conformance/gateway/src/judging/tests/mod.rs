@@ -1,4 +1,4 @@
-//! Runs through gateways whose faults are known: what they do to the JSON that goes through them is told to each test.
+//! Runs through gateways whose faults are known: each test defines how they change the JSON.
 // What a test writes with `json!` is given away, and tables of faults are rows of closures.
 #![allow(
     clippy::needless_pass_by_value,
@@ -35,7 +35,7 @@ const CHAT: Api = Api::OpenAiChat;
 const RESPONSES: Api = Api::OpenAiResponses;
 const ANTHROPIC: Api = Api::Anthropic;
 
-/// A client, a gateway that does as it is told, and the provider.
+/// A client, a gateway with a given behaviour, and the provider.
 struct Wire {
     client: Api,
     api: Api,
@@ -52,7 +52,7 @@ impl Wire {
         Self { client, api, engine, now: Duration::from_secs(1), exchanges: Vec::new() }
     }
 
-    /// What the provider answers to a body.
+    /// Returns the provider's answer to a body.
     fn ask(&mut self, body: &Value) -> Option<ClientResponse> {
         self.now += Duration::from_millis(100);
         let target = target(self.api);
@@ -87,12 +87,12 @@ impl Wire {
         self
     }
 
-    /// An exchange in which this arrives, and the answer goes back as it is said in the API of the client.
+    /// An exchange in which this arrives, and the answer goes back as it is sent in the API of the client.
     fn pass(&mut self, sent: &Value, arrived: &Value) -> &mut Self {
         self.pass_with(sent, arrived, Some)
     }
 
-    /// The same, with something done to the answer.
+    /// Passes a request on, and changes the answer.
     fn pass_with(
         &mut self,
         sent: &Value,
@@ -264,7 +264,7 @@ fn changed(body: &Value, change: impl FnOnce(&mut Value)) -> Value {
     body
 }
 
-/// What is found where a faultless client sends this and that arrives.
+/// Returns the findings where a faultless client sends one request and another arrives.
 fn of_request(client: Api, sent: &Value, api: Api, arrived: &Value) -> Vec<&'static str> {
     Wire::new(client, api, json!([{"content": "Done"}])).pass(sent, arrived).clauses()
 }

@@ -1,4 +1,4 @@
-//! What a gateway may do: each reading of the specification's list stays without a finding.
+//! Tests the changes that a gateway may make: each reading of the specification's list stays without a finding.
 
 use super::history::list;
 use super::*;

@@ -10,7 +10,7 @@ pub(super) fn image_digest(base64: &str) -> String {
         .collect()
 }
 
-/// The bytes that base64 stands for.
+/// The bytes that base64 represents.
 fn decoded(base64: &str) -> Vec<u8> {
     let sextet = |character: u8| match character {
         b'A'..=b'Z' => Some(character - b'A'),

@@ -25,7 +25,7 @@ pub fn play(request: &Request, store: impl Store, clock: impl FnMut() -> u64 + S
     played(request, store, clock, None).unwrap_or_else(|error| refused(&error))
 }
 
-/// A model that the input does not script, and that is told of each run.
+/// A model that the input does not script, and that learns of each run.
 pub trait SessionModel: ThreadModel {
     /// A run begins, counted from 1.
     fn begin_run(&mut self, run: usize);

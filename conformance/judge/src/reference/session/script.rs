@@ -29,7 +29,7 @@ pub(super) fn beginning(beginning: Beginning) -> Beginning {
     }
 }
 
-/// What the model answers, or why it fails.
+/// Returns the model's answer, or the reason why it fails.
 pub(super) fn reply(turn: ScriptTurn) -> Result<ModelReply, Error> {
     match turn {
         ScriptTurn::Failure(message) => Err(Error::model_failure(plain(&message))),

@@ -181,7 +181,7 @@ fn a_refusal_after_a_cut_leaves_a_way_to_go_on() {
 
 #[test]
 fn decisions_on_what_a_refused_run_would_have_called_are_no_way_to_go_on() {
-    // Run 2 is refused, so that nobody said `p`; only a note says that the case has no `resume`.
+    // Run 2 is refused, so that nobody sent `p`; only a note says that the case has no `resume`.
     let input = script(&json!([
         {"message": "Go", "model": [turn("", &["b"])], "cut": {"during": "b", "how": "throw"}},
         {"message": "Well?", "model": [turn("", &["p"])]},
@@ -209,7 +209,7 @@ fn what_had_returned_is_not_executed_again() {
     assert_found(&three(), &runs, &["SESSION-ONCE: run 2: `a` is executed again, though it had returned"]);
     runs[1]["executed"] = json!([ran("d")]);
     runs[2]["executed"] = json!([ran("b")]);
-    let found = ["SESSION-ONCE: run 3: `b` is executed, though a request had told the model how it ended"];
+    let found = ["SESSION-ONCE: run 3: `b` is executed, though a request had shown the model how it ended"];
     assert_found(&three(), &runs, &found);
     runs[2]["executed"] = json!([ran("x")]);
     let found = ["SESSION-ONCE: run 3: `x` of look with {\"n\":\"x\"} is executed, which no response asks for"];

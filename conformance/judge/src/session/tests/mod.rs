@@ -28,7 +28,7 @@ fn a(text: &str, ids: &[&str]) -> Value {
     json!({"type": "ai", "content": text, "tool_calls": calls})
 }
 
-/// The same as a turn of the script.
+/// Returns them as a turn of the script.
 fn turn(text: &str, ids: &[&str]) -> Value {
     let calls: Vec<Value> = ids.iter().map(|id| call(id)).collect();
     json!({"content": text, "tool_calls": calls})

@@ -35,21 +35,21 @@ fn opaque() {
     assert_sound(&input, &runs(json!([extra, thinking("Two"), signed]), json!([])));
     for (open, why) in [
         (json!([thinking("One"), signed]), "the thinking \"Two\" with the signature \"s-Two\" is missing"),
-        (json!([thinking("Two"), thinking("One"), signed]), "its opaque parts stand in another order"),
+        (json!([thinking("Two"), thinking("One"), signed]), "its opaque parts are in another order"),
         (
             json!([thinking("OneTwo"), signed]),
-            "the thinking \"OneTwo\" with the signature \"s-OneTwo\" is not what the model said here",
+            "the thinking \"OneTwo\" with the signature \"s-OneTwo\" is not what the model sent here",
         ),
         (
             json!([thinking("One"), thinking("One"), thinking("Two"), signed]),
-            "the thinking \"One\" with the signature \"s-One\" stands there twice",
+            "the thinking \"One\" with the signature \"s-One\" is there twice",
         ),
     ] {
         let found = format!("SESSION-OPAQUE: run 1, request 2, message 3: {why}");
         assert_found(&input, &runs(open, parts.clone()), &[&found]);
     }
     let found = [
-        "SESSION-OPAQUE: run 2, request 1, message 3: the thinking \"Three\" with the signature \"s-Three\" is not what the model said here",
+        "SESSION-OPAQUE: run 2, request 1, message 3: the thinking \"Three\" with the signature \"s-Three\" is not what the model sent here",
     ];
     assert_found(&input, &runs(parts, json!([thinking("Three")])), &found);
 }
@@ -63,7 +63,7 @@ fn opaque_parts_do_not_stand_alone() {
     ]));
     let list = [begin(), vec![with(a("", &[]), "opaque", json!([part])), h("Well?")]].concat();
     let found = [
-        "SESSION-WHOLE: run 2, request 1, message 3: opaque parts stand alone, without the text and the calls of their response",
+        "SESSION-WHOLE: run 2, request 1, message 3: opaque parts are alone, without the text and the calls of their response",
     ];
     assert_found(&input, &[run(&[&begin()], &[cut("b")]), run(&[&list], &[])], &found);
 }

@@ -1,4 +1,4 @@
-//! What was accused wrongly once, or by another clause's name; and beside each the fault that must still be named.
+//! Tests accusations that were once wrong, or by another clause's name, each beside a fault that must still be named.
 
 use super::*;
 
@@ -76,7 +76,7 @@ fn calls_beside_raw_ones_are_executed() {
     response["tool_calls"][1]["args"] = json!({});
     let list = [begin(), vec![response, t("a", "Not run."), t("b", "No JSON.")]].concat();
     let found = [
-        "SESSION-RAW: run 1, request 2, message 4: `a`, beside a call whose arguments are no JSON object, is told without being executed",
+        "SESSION-RAW: run 1, request 2, message 4: `a`, beside a call whose arguments are no JSON object, is answered without being executed",
     ];
     assert_found(&input, &[run(&[&begin(), &list], &[])], &found);
 }
@@ -148,7 +148,7 @@ fn an_image_that_stands_in_its_answer_twice() {
     let mut answer = t("a", "");
     answer["images"] = json!([own, own]);
     let list = [begin(), vec![a("", &["a"]), answer]].concat();
-    let found = ["SESSION-IMAGE: run 1, request 2, message 4: the image of `a` stands there more than once"];
+    let found = ["SESSION-IMAGE: run 1, request 2, message 4: the image of `a` is there more than once"];
     assert_found(&input, &[run(&[&begin(), &list], &[ran("a")])], &found);
 }
 
@@ -288,7 +288,7 @@ fn a_message_of_a_refused_run_may_be_kept_behind_the_decisions() {
     };
     assert_sound(&input, &runs(&[h("Wait")]));
     assert_sound(&input, &runs(&[]));
-    let found = ["SESSION-SAID-ONCE: run 4, request 1, message 7: a human message, \"Wait\" stands there twice"];
+    let found = ["SESSION-SAID-ONCE: run 4, request 1, message 7: a human message, \"Wait\" is there twice"];
     assert_found(&input, &runs(&[h("Wait"), h("Wait")]), &found);
 }
 

@@ -1,4 +1,4 @@
-//! What is no script, and no output.
+//! Tests values that are no script, and no output.
 
 use super::*;
 
@@ -20,11 +20,11 @@ fn a_script_says_what_is_wrong_with_it() {
         (json!([{"message": "Go", "model": []}]), "run 1: its `model` has no turn"),
         (
             json!([{"message": "Go", "model": model}, {"decisions": {"x": {"approve": true}}, "model": model}]),
-            "run 2: it decides on `x`, which no run before it has said",
+            "run 2: it decides on `x`, which no run before it has",
         ),
         (
             json!([{"message": "Go", "model": model, "cut": {"during": "x", "how": "cancel"}}]),
-            "run 1: it is cut during `x`, which nobody has said",
+            "run 1: it is cut during `x`, which no response has",
         ),
         (
             json!([{"message": "Go", "model": model, "cut": {"during": "x", "how": "bored"}}]),

@@ -36,9 +36,9 @@ fn a_sound_session_holds_every_property() {
 
 #[test]
 fn nothing_stands_twice() {
-    let found = ["SESSION-SAID-ONCE: run 3, request 1, message 8: a human message, \"And?\" stands there twice"];
+    let found = ["SESSION-SAID-ONCE: run 3, request 1, message 8: a human message, \"And?\" is there twice"];
     assert_found(&plain(), &reports(|list| list.insert(6, h("And?"))), &found);
-    let found = ["SESSION-SAID-ONCE: run 3, request 1: the system message \"Be brief.\" stands there twice"];
+    let found = ["SESSION-SAID-ONCE: run 3, request 1: the system message \"Be brief.\" is there twice"];
     assert_found(&plain(), &reports(|list| list.insert(0, s("Be brief."))), &found);
     let again = |list: &mut Vec<Value>| {
         let round = list[2..5].to_vec();
@@ -58,11 +58,11 @@ fn nothing_is_missing_changed_or_moved() {
     let found = ["SESSION-SAID-ONCE: run 3, request 1: the user message \"And?\" of run 2 is missing"];
     assert_found(&plain(), &reports(|list| drop(list.remove(6))), &found);
     let found = [
-        "SESSION-SAID-ONCE: run 3, request 1: the user message \"Go\" of run 1 is missing; a human message, \"No\" stands in its place",
+        "SESSION-SAID-ONCE: run 3, request 1: the user message \"Go\" of run 1 is missing; a human message, \"No\" is in its place",
     ];
     assert_found(&plain(), &reports(|list| list[1] = h("No")), &found);
     let found = [
-        "SESSION-SAID-ONCE: run 3, request 1: the response \"Seen.\" is missing, which run 1 received; an ai message, \"Gone.\" stands in its place",
+        "SESSION-SAID-ONCE: run 3, request 1: the response \"Seen.\" is missing, which run 1 received; an ai message, \"Gone.\" is in its place",
     ];
     assert_found(&plain(), &reports(|list| list[5] = a("Gone.", &[])), &found);
     let found = ["SESSION-SAID-ONCE: run 3, request 1, message 4: the answer to `a`: \"r-a\" became \"r-b\""];
@@ -93,10 +93,10 @@ fn the_prefix_stays() {
         let system = list.remove(0);
         list.insert(4, system);
     };
-    let found = ["SESSION-PREFIX: run 3, request 1: the system message stands elsewhere than in run 2"];
+    let found = ["SESSION-PREFIX: run 3, request 1: the system message is elsewhere than in run 2"];
     assert_found(&plain(), &reports(last), &found);
     let behind =
-        ["SESSION-PREFIX: run 3, request 1, message 8: the response to the last request of run 2 should stand here"];
+        ["SESSION-PREFIX: run 3, request 1, message 8: the response to the last request of run 2 should be here"];
     assert_found(&plain(), &reports(|list| list.insert(7, h("Today is Monday."))), &behind);
     // A note behind it all is no change of what was sent.
     assert_sound(&plain(), &reports(|list| list.insert(9, h("Today is Monday."))));

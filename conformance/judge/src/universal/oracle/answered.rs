@@ -1,4 +1,4 @@
-//! AGENT-ANSWERED: each call is answered exactly once, before anything else is said.
+//! AGENT-ANSWERED: each call is answered exactly once, before any other message.
 
 use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
@@ -46,9 +46,9 @@ fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) 
                 format!("it answers `{}`, which is no call of the response", without_marks(id))
             }
             _ if round.calls.iter().flat_map(|asked| &asked.answers).any(|answer| answer.index > other.index) => {
-                format!("{} stands before the last answer", other.message.shown())
+                format!("{} is before the last answer", other.message.shown())
             }
-            _ => format!("{} stands behind the answers, and nobody said it", other.message.shown()),
+            _ => format!("{} is behind the answers, and nobody sent it", other.message.shown()),
         };
         findings.add(CLAUSE, format!("{}: {what}", at(request, other.index)));
     }

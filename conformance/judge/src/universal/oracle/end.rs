@@ -12,7 +12,7 @@ use crate::universal::value::{differences, quote_text};
 use threadspec_golden::clause;
 
 const CLAUSE: &str = clause::AGENT_END;
-/// What became of calls in general has these clauses.
+/// The clauses about the fate of calls in general.
 const OF_CALLS: [&str; 5] =
     [clause::AGENT_RESPONSE, clause::AGENT_IDS, clause::AGENT_TEXT, clause::AGENT_NUMBERS, clause::AGENT_ORDINARY];
 
@@ -84,7 +84,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     };
     let mut others = (0..messages.len()).filter(|at| found.binary_search(at).is_err());
     if let Some(at) = others.find(|&at| is_again(&messages[at])) {
-        let what = format!("message {}: {} stands there twice", at + 1, messages[at].shown());
+        let what = format!("message {}: {} is there twice", at + 1, messages[at].shown());
         findings.add(CLAUSE, format!("the list at the end, {what}"));
         return;
     }
@@ -98,8 +98,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether the model was asked as often as the limit says, where once more is permitted. A run that fails there may have ended for another
-/// reason, which nobody can tell apart.
+/// Returns whether the model was asked as often as the limit says, where once more is permitted. A run that fails there may have ended for
+/// another reason, which nobody can tell apart.
 fn is_short_of_the_limit(course: &Course<'_>) -> bool {
     let asked = course.requests.len() - course.retries.len();
     matches!(course.end, CourseEnd::Limited { .. }) && course.script.limit.is_some_and(|limit| asked <= limit)

@@ -45,7 +45,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether a text holds another: verbatim, as JSON, or in a language's string notation, white space around it aside.
+/// Returns whether a text holds another: verbatim, as JSON, or in a language's string notation, white space around it aside.
 fn names(text: &str, needle: &str) -> bool {
     let needle = needle.trim();
     let json = serde_json::Value::from(needle).to_string();

@@ -8,7 +8,7 @@ use crate::universal::script::{ModelTurn, RunScript};
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
 
-/// What adapters that were written for an older protocol have to change.
+/// Explains the change that adapters for an older protocol need.
 const REJECTED: &str = "`reject` is for input that was refused before the model was asked; an exception after the first request is `ok` \
                         with the `requests` so far and `failure`";
 
@@ -53,8 +53,8 @@ fn refused(course: &Course<'_>, findings: &mut Findings) {
     findings.add_end(subject(course.script, 0..turns), what);
 }
 
-/// Whether a run that went as it should reports a failure that nothing in it explains: no model call failed, no limit was reached, and the
-/// last response holds nothing that may be refused.
+/// Returns whether a run that went as it should reports a failure that nothing in it explains: no model call failed, no limit was reached,
+/// and the last response holds nothing that may be refused.
 fn is_aborted(course: &Course<'_>) -> bool {
     let last = course.requests.len() - 1;
     let is_limit_reached = course.script.limit.is_some_and(|limit| course.rounds.len() >= limit);
@@ -62,7 +62,7 @@ fn is_aborted(course: &Course<'_>) -> bool {
     course.record.says_why() && !has_failed_call && !is_limit_reached && !may_refuse(course.script, Some(last))
 }
 
-/// What the run says about its end, to be appended.
+/// Describes how the run reports its end, to be appended.
 fn reported(course: &Course<'_>) -> String {
     match &course.record.failure {
         Some(failure) if !failure.is_empty() => format!("; it says: {}", quote_text(failure)),

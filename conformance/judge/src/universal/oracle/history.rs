@@ -1,4 +1,4 @@
-//! AGENT-HISTORY: a given list with an unanswered call or an orphan is mended or refused, never sent as it is.
+//! AGENT-HISTORY: a given list with an unanswered call or an orphan is fixed or refused, never sent as it is.
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
@@ -43,7 +43,7 @@ fn texts(list: &[AgentMessage], role: Speaker) -> Vec<&str> {
     list.iter().filter(|message| message.speaker == role).map(AgentMessage::text).collect()
 }
 
-/// The first text that is not among those sent, in order; several may stand in one message.
+/// The first text that is not among those sent, in order; several may be in one message.
 fn lost<'a>(texts: &[&'a str], sent: &[&str], fits: impl Fn(&str, &str) -> bool) -> Option<&'a str> {
     let mut place = 0;
     for text in texts {

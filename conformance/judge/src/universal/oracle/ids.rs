@@ -11,7 +11,7 @@ use threadspec_golden::clause;
 const CLAUSE: &str = clause::AGENT_IDS;
 /// The strictest provider takes ids of this length; a shorter one was not cut for a provider.
 const ALWAYS_SHORT_ENOUGH: usize = 9;
-/// Ids that are longer are too long for some provider, so that anything shorter may stand for them.
+/// Ids that are longer are too long for some provider, so that anything shorter may represent them.
 const TOO_LONG: usize = 40;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
@@ -67,7 +67,7 @@ fn judge_call(
     findings.add(clause, what);
 }
 
-/// Whether an id may be a shorter form of another.
+/// Returns whether an id may be a shorter form of another.
 pub(super) fn is_cut(id: &str, new: &str) -> bool {
     let (length, left) = (id.chars().count(), new.chars().count());
     let is_part = length > ALWAYS_SHORT_ENOUGH && id.contains(new);

@@ -31,8 +31,8 @@ pub(crate) use result::of_answer;
 /// is compared, and are named by [`Findings::add_differences`].
 pub(crate) type ClauseOracle = fn(&Course<'_>, &mut Findings);
 
-/// What is judged within each run of a session, whatever came before it; [`goes_on`], [`start`] and [`prefix`] only where nothing else
-/// explains what they would find.
+/// The oracles of each run of a session, whatever came before it; [`goes_on`], [`start`] and [`prefix`] only where nothing else explains their
+/// findings.
 pub(crate) const WITHIN_SESSION: [ClauseOracle; 10] = [
     stops::judge,
     limit::judge,

@@ -1,4 +1,4 @@
-//! AGENT-MODEL-FAILURE: a failing model call ends the run, and nothing is said in the model's name.
+//! AGENT-MODEL-FAILURE: a failing model call ends the run, and nothing is written in the model's name.
 
 use crate::universal::Property;
 use crate::universal::course::{Course, CourseEnd};
@@ -23,7 +23,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         );
     }
     let lists = course.record.requests.iter().enumerate().skip(failed + 1);
-    // What was there before the failure is not its effect; a mended history may hold anything.
+    // What was there before the failure is not its effect; a fixed history may hold anything.
     let mut before: HashMap<(&str, &str), Vec<&AgentMessage>> = HashMap::new();
     for known in course.record.requests[failed].iter().chain(&course.script.given) {
         before.entry(key(known)).or_default().push(known);
@@ -35,14 +35,14 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     };
     for (request, list) in lists {
         for (index, message) in list.iter().enumerate().filter(|(_, message)| invented(message)) {
-            let what = format!("{}: the model never said {}", at(request, index), quote_text(message.text()));
+            let what = format!("{}: the model never sent {}", at(request, index), quote_text(message.text()));
             findings.add(clause::AGENT_MODEL_FAILURE, what);
         }
     }
     for (index, message) in course.record.messages.iter().flatten().enumerate().filter(|(_, message)| invented(message))
     {
         let what =
-            format!("the list at the end, message {}: the model never said {}", index + 1, quote_text(message.text()));
+            format!("the list at the end, message {}: the model never sent {}", index + 1, quote_text(message.text()));
         findings.add(clause::AGENT_MODEL_FAILURE, what);
     }
     match &course.record.failure {
@@ -63,7 +63,7 @@ fn key(message: &AgentMessage) -> (&str, &str) {
     (message.text(), message.calls.first().map_or("", AgentCall::id))
 }
 
-/// Whether an assistant message is one that the model said, as far as texts and calls go.
+/// Returns whether an assistant message is one that the model sent, as far as texts and calls go.
 fn is_said(script: &RunScript, turns: usize, message: &AgentMessage) -> bool {
     (0..turns).any(|turn| match script.turn(turn) {
         ModelTurn::Failure => script.remains(turn).is_some_and(|(content, calls)| {

@@ -1,4 +1,4 @@
-//! AGENT-ORDER: answers stand in call order.
+//! AGENT-ORDER: answers are in call order.
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};

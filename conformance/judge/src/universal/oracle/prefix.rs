@@ -38,7 +38,7 @@ fn systems(course: &Course<'_>, findings: &mut Findings) {
     let Some(first) = course.requests.first() else { return };
     let given = Conversation::of(&course.script.given);
     let mut possible = places(&given, first);
-    // A mended history may have other places; what counts is that they stay.
+    // A fixed history may have other places; what counts is that they stay.
     let as_first = possible.is_empty();
     for (number, request) in course.requests.iter().enumerate().skip(1) {
         let texts = |list: &Conversation<'_>| {
@@ -54,7 +54,7 @@ fn systems(course: &Course<'_>, findings: &mut Findings) {
         }
         possible.retain(|place| now.contains(place));
         if possible.is_empty() {
-            findings.add(CLAUSE, format!("request {}: the system message stands elsewhere than before", number + 1));
+            findings.add(CLAUSE, format!("request {}: the system message is elsewhere than before", number + 1));
             return;
         }
     }

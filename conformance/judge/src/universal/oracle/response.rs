@@ -1,4 +1,4 @@
-//! AGENT-RESPONSE: behind the request stands the response to it, its text and each call.
+//! AGENT-RESPONSE: behind the request is the response to it, its text and each call.
 
 use crate::universal::course::{Course, Round};
 use crate::universal::finding::{Findings, at};
@@ -27,7 +27,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
             let found = round.others.first().or_else(|| round.calls.iter().flat_map(|asked| &asked.answers).next());
             let what = match found {
                 Some(found) => {
-                    format!("{}: the response to request {request} should stand here", at(request, found.index))
+                    format!("{}: the response to request {request} should be here", at(request, found.index))
                 }
                 None => format!("request {}: the response to request {request} is missing", request + 1),
             };
@@ -68,7 +68,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     findings.add_differences(CLAUSE, &place, &found);
 }
 
-/// Whether another name may stand for that of a call: no tool has it, and a provider would refuse it in the next request.
+/// Returns whether another name may represent that of a call: no tool has it, and a provider would refuse it in the next request.
 fn may_be_replaced(course: &Course<'_>, call: &AgentCall, sent: &AgentCall) -> bool {
     /// OpenAI's limit, the lowest.
     const LONGEST: usize = 64;

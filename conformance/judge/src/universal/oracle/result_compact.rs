@@ -24,7 +24,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
 }
 
-/// The first escape in JSON text of a character from U+0080 up that could stand there itself.
+/// The first escape in JSON text of a character from U+0080 up that could be there itself.
 fn needless_escape(json: &str) -> Option<&str> {
     let mut at = 0;
     while let Some(offset) = json[at..].find('\\') {

@@ -107,6 +107,6 @@ fn systems(given: &Conversation<'_>, request: &Conversation<'_>, findings: &mut 
             &[ValueDifference { kind: kind.unwrap_or(DifferenceKind::Other), what }],
         );
     } else if systems::places(given, request).is_empty() {
-        findings.add(CLAUSE, "request 1: the system message stands neither where it was given nor first nor last");
+        findings.add(CLAUSE, "request 1: the system message is neither where it was given nor first nor last");
     }
 }

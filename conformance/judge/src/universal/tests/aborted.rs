@@ -16,7 +16,7 @@ fn failing(input: &Value) -> Value {
     output
 }
 
-/// What is broken when the whole run goes as it should, but reports a failure.
+/// Returns the broken clauses when the whole run is right, but reports a failure.
 fn found(input: &Value) -> Vec<&'static str> {
     clauses(input, AgentReply::Output(failing(input)))
 }

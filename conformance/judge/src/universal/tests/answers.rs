@@ -19,7 +19,7 @@ fn response() {
     );
     broken(
         |output| from_second(output, |list| drop(list.remove(2))),
-        &["AGENT-RESPONSE: request 2, message 3: the response to request 1 should stand here"],
+        &["AGENT-RESPONSE: request 2, message 3: the response to request 1 should be here"],
     );
 }
 
@@ -65,7 +65,7 @@ fn answered_and_order() {
     );
     broken(
         |output| from_second(output, |list| list.insert(4, json!({"type": "human", "content": "?"}))),
-        &["AGENT-ANSWERED: request 2, message 5: a human message, \"?\" stands before the last answer"],
+        &["AGENT-ANSWERED: request 2, message 5: a human message, \"?\" is before the last answer"],
     );
     broken(
         |output| from_second(output, |list| list.swap(3, 4)),

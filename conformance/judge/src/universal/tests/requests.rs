@@ -1,4 +1,4 @@
-//! What is sent: the given list, what requests begin with, and what no provider takes.
+//! Tests requests: the given list, the beginning of requests, and lists that no provider takes.
 
 use super::*;
 use threadspec_golden::clause;
@@ -37,7 +37,7 @@ fn prefix() {
     );
     broken(
         |output| messages(&mut output["requests"][1]).rotate_left(1),
-        &["AGENT-PREFIX: request 2: the system message stands elsewhere than before"],
+        &["AGENT-PREFIX: request 2: the system message is elsewhere than before"],
     );
 }
 
@@ -58,7 +58,7 @@ fn requests_that_change_after_they_were_sent() {
     assert_eq!(changed(|at_end| at_end[1][2]["tool_calls"][0]["args"] = json!({})), [emptied]);
 }
 
-/// An adapter that describes the requests after the run cannot say what they were: they are told apart, and nobody is accused.
+/// An adapter that describes the requests after the run cannot say what they were: they are distinguished, and nobody is accused.
 #[test]
 fn requests_that_look_shared_are_noted() {
     let (input, mut output) = sound();

@@ -86,7 +86,7 @@ fn a_failing_model_ends_the_run() {
     assert_found(
         &input,
         &output,
-        &["AGENT-MODEL-FAILURE: the list at the end, message 6: the model never said \"Sorry\""],
+        &["AGENT-MODEL-FAILURE: the list at the end, message 6: the model never sent \"Sorry\""],
     );
     let mut output = sound.clone();
     output["failure"] = json!("");

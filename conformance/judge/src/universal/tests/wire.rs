@@ -1,4 +1,4 @@
-//! Runs over the wire: what the provider said counts, what it found counts in every case, and each fault has one name.
+//! Tests runs over the wire: the provider's answers count, its findings count in every case, and each fault has one name.
 
 use super::*;
 

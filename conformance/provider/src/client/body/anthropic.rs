@@ -83,7 +83,7 @@ fn turns(messages: &[ClientMessage]) -> Vec<Value> {
             is_answer || told.speaker == Speaker::Human && matches!(told.content, Some(ClientContent::Parts(_)));
         let last = turns.last_mut().and_then(|turn| turn["content"].as_array_mut());
         match last.filter(|_| is_answering && goes_on) {
-            // The results of parallel calls stand in one message, and what the user adds to them.
+            // The results of parallel calls are in one message, and what the user adds to them.
             Some(results) => results.extend(blocks(told)),
             None => turns.extend(turn(told)),
         }

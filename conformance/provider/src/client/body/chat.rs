@@ -22,7 +22,7 @@ pub(super) fn declaration(tool: &ClientTool) -> Value {
     json!({"type": "function", "function": function})
 }
 
-/// The messages. No answer to a call can have an image there: those of a response stand in a message behind all its answers.
+/// The messages. No answer to a call can have an image there: those of a response are in a message behind all its answers.
 fn messages(messages: &[ClientMessage]) -> Vec<Value> {
     let (mut written, mut images) = (Vec::new(), Vec::new());
     for (place, told) in messages.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a client asks a model, written as the request of each API: as the official SDKs send it.
+//! Writes the requests of a client for each API, as the official SDKs send them.
 
 mod anthropic;
 mod chat;
@@ -11,7 +11,7 @@ use threadspec::{Message, ToolCall};
 use threadspec_apis::{Thinking, ToolChoice, argument_text};
 use threadspec_judge::protocol::{Endpoint, Speaker};
 
-/// What a client asks a model. All texts are marked data (`threadspec::surrogates`).
+/// A request of a client to a model. All texts are marked data (`threadspec::surrogates`).
 ///
 /// ```
 /// use threadspec_judge::protocol::{Endpoint, Speaker, Transport};
@@ -35,11 +35,11 @@ use threadspec_judge::protocol::{Endpoint, Speaker};
 pub struct ClientAsk {
     /// The system text with which the conversation begins, where the API has a place for it.
     pub instructions: Option<String>,
-    /// The history; system texts in it stand where the API has them.
+    /// The history; system texts in it are where the API has them.
     pub messages: Vec<ClientMessage>,
     /// The tools that are declared.
     pub tools: Vec<ClientTool>,
-    /// What else is asked for.
+    /// The further options.
     pub options: ClientOptions,
 }
 
@@ -48,24 +48,24 @@ pub struct ClientAsk {
 pub struct ClientMessage {
     /// Who speaks.
     pub speaker: Speaker,
-    /// What is said; nothing is not the same as an empty text.
+    /// The content; nothing differs from an empty text.
     pub content: Option<ClientContent>,
     /// The calls of the model.
     pub calls: Vec<ClientCall>,
     /// The call that a tool answers.
     pub call_id: Option<String>,
-    /// Whether a tool says that it failed.
+    /// True if a tool says that it failed.
     pub is_error: bool,
-    /// What the model thought before it said this.
+    /// The model's thinking before this message.
     pub thinking: Vec<Thinking>,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientContent {
     /// A text.
     Text(String),
-    /// A list of texts and images. That of the user behind results stands in one message with them, where the API can do that.
+    /// A list of texts and images. That of the user behind results is in one message with them, where the API can do that.
     Parts(Vec<ClientPart>),
 }
 
@@ -94,18 +94,18 @@ pub struct ClientCall {
 pub struct ClientTool {
     /// Its name.
     pub name: String,
-    /// What the model is told of it.
+    /// The description for the model.
     pub description: Option<String>,
     /// The JSON Schema of its arguments; without one it takes any object.
     pub schema: Option<Value>,
 }
 
-/// What a client asks for beside an answer.
+/// The options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientOptions {
-    /// Which tool is to be called.
+    /// The tool that must be called.
     pub choice: Option<ToolChoice>,
-    /// Whether several calls at once are allowed.
+    /// True if several calls at once are allowed.
     pub parallel: Option<bool>,
     /// How many tokens the answer may have.
     pub most_tokens: Option<u64>,
@@ -224,7 +224,7 @@ fn described(tool: &ClientTool, mut declaration: Value) -> Value {
     declaration
 }
 
-/// What both of OpenAI's APIs say of which tool is to be called; `named` writes the one that is named.
+/// Writes the choice of a tool for both of OpenAI's APIs; `named` writes the one that is named.
 fn openai_choice(options: &ClientOptions, body: &mut Value, named: impl Fn(&str) -> Value) {
     let choice = match &options.choice {
         None | Some(ToolChoice::Other) => Value::Null,
@@ -241,7 +241,7 @@ fn openai_choice(options: &ClientOptions, body: &mut Value, named: impl Fn(&str)
     }
 }
 
-/// Whether an API can declare a tool of this name.
+/// Returns whether an API can declare a tool of this name.
 pub(super) fn is_declarable(api: Api, name: &str) -> bool {
     let longest = if api == Api::Anthropic { 128 } else { 64 };
     (1..=longest).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')

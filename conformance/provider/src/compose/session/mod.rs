@@ -14,8 +14,8 @@ use threadspec::surrogates::without_marks;
 use threadspec_apis::{ApiRequest, OpaquePart, WireMessage};
 use threadspec_judge::protocol::{Reply, Speaker};
 
-/// The reply of a testee whose model was the provider in all runs of a session: what it said itself, with the requests of each run as they
-/// went over the wire, and in `wire` what was really said and what was found.
+/// Composes the reply of a testee whose model was the provider in all runs of a session: its own reply, with the requests of each run as
+/// they went over the wire, and in `wire` the real answers and the findings.
 pub(super) fn compose(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, mut output: Value) -> Reply {
     let asks = SessionAsks::of(plan, session, record);
     let (mut reported, mut said) = (0, Vec::new());
@@ -65,7 +65,7 @@ struct SessionAsks(Vec<SessionAsk>);
 struct SessionAsk {
     run: usize,
     messages: Value,
-    /// The turn that was said; `None` of a summary.
+    /// The turn that was sent; `None` of a summary.
     said: Option<Value>,
 }
 
@@ -87,7 +87,7 @@ impl SessionAsks {
     }
 }
 
-/// Where an ask stands in the script: in which run, and which turn answers it; none of a summary.
+/// Where an ask is in the script: in which run, and which turn answers it; none of a summary.
 struct AskPlace {
     run: usize,
     turn: Option<usize>,
@@ -109,7 +109,7 @@ fn places<'a>(session: &'a SessionPlan, record: &'a WireRecord) -> impl Iterator
     })
 }
 
-/// The turn that was said to an ask: that of the script, or an error.
+/// The turn that was sent to an ask: that of the script, or an error.
 fn said_by(session: &SessionPlan, run: usize, turn: usize, last: &Attempt) -> Value {
     let script = session.runs.get(run).and_then(|run| run.turns.get(turn)).map(|turn| &turn.script);
     let is_said = last.status == Some(200) && last.said.is_some();
@@ -119,7 +119,7 @@ fn said_by(session: &SessionPlan, run: usize, turn: usize, last: &Attempt) -> Va
     }
 }
 
-/// The messages of a request, with opaque parts that stand beside none of them as messages of their own.
+/// The messages of a request, with opaque parts that are beside none of them as messages of their own.
 fn written(request: &ApiRequest, mut messages: Vec<WireMessage>) -> Value {
     for part in &request.loose {
         let at = messages.iter().position(|message| number(&message.place) > number(&part.place));
@@ -166,7 +166,7 @@ fn in_runs(session: &SessionPlan, record: &WireRecord, what: &str) -> String {
 fn unsupported(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, reported: usize) -> Option<String> {
     if record.runs.len() < reported {
         let next = record.runs.len() + 1;
-        return Some(format!("nobody said that run {next} begins: POST to `runs/{next}` behind the base URL"));
+        return Some(format!("nobody announced that run {next} begins: POST to `runs/{next}` behind the base URL"));
     }
     if let [first, ..] = session.unsaid_kinds(plan.api)[..] {
         return Some(format!("{} has no opaque parts of the kind `{first}`", plan.api));

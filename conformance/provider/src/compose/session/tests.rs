@@ -132,7 +132,7 @@ fn runs_that_nobody_says_to_begin_show_nothing() {
     played.run(1);
     played.ask(&["look"], &[user("Go")]);
     let output = played.output(json!({"runs": [{"executed": []}, {"executed": []}]}));
-    let why = "nobody said that run 2 begins: POST to `runs/2` behind the base URL";
+    let why = "nobody announced that run 2 begins: POST to `runs/2` behind the base URL";
     assert_eq!(output["wire"]["unsupported"], why);
 }
 

@@ -10,7 +10,7 @@ fn of_model(api: Api) -> Wire {
     Wire::of_plan(plan)
 }
 
-/// The status, and the error as it stands in the body.
+/// The status, and the error as it is in the body.
 fn refused(api: Api, text: &str) -> (u16, Value, Option<RequestProblem>) {
     let mut wire = of_model(api);
     let path =

@@ -3,7 +3,7 @@
 use super::*;
 use crate::exchange::WireStep;
 
-/// What the first attempt of a turn with this fault gets.
+/// Returns the reaction to the first attempt of a turn with this fault.
 fn faulty(api: Api, stream: bool, fault: Value) -> (Wire, Reaction) {
     let mut turn = look();
     turn["attempts"] = json!([fault]);

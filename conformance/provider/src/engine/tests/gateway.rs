@@ -24,7 +24,7 @@ fn send(engine: &mut Engine, method: &str, target: &str, mark: Option<&str>) -> 
         let description = crate::mark_of(mark);
         body["tools"] =
             json!([{"type": "function", "function": {"name": "look", "description": format!("Looks. {description}")}}]);
-        // Whoever gave the tools would find the mark where it stands.
+        // Whoever gave the tools would find the mark where it is.
         let tools = ApiRequest::read(Api::OpenAiChat, &body).tools;
         assert!(tools[0].raw.to_string().contains(&description));
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::record::BreachOutcome;
 
-/// What came of each breach of the last attempt.
+/// Returns the outcome of each breach of the last attempt.
 fn outcomes(wire: Wire) -> Vec<(String, BreachOutcome)> {
     let record = wire.over().record;
     let attempt = record.attempts.last().expect("an attempt");

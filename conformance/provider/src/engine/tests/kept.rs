@@ -1,4 +1,4 @@
-//! What is kept for Responses, from one request to the next.
+//! Tests the items that are kept for Responses, from one request to the next.
 
 use super::*;
 

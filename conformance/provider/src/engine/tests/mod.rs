@@ -1,4 +1,4 @@
-//! The engine without a socket: requests are handed to it, and time is told.
+//! Tests the engine without a socket: requests and time are arguments.
 // What a test writes with `json!` is given away.
 #![allow(clippy::needless_pass_by_value)]
 

@@ -1,4 +1,4 @@
-//! Conversations: told apart, judged each, and forgotten in time.
+//! Conversations: distinguished, judged each, and forgotten in time.
 
 use super::{Desk, call_and_text, chat, request, result, turns, user};
 use crate::judging::WireLevel;
@@ -153,7 +153,7 @@ fn a_stored_response_tells_the_conversation() {
     assert_eq!((status, &answer["error"]["code"]), (400, &json!("previous_response_not_found")));
 }
 
-/// What is kept of a conversation does not grow with its history.
+/// The memory for a conversation does not grow with its history.
 #[test]
 fn old_requests_are_forgotten() {
     let mut desk = Desk::new(&json!({"otherwise": {"content": "Go on"}}));

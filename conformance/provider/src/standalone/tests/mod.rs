@@ -1,4 +1,4 @@
-//! Programs at a provider that stands alone, without a socket.
+//! Programs at a provider that is alone, without a socket.
 
 #![allow(clippy::needless_pass_by_value, reason = "what `json!` makes is made for the call")]
 
@@ -82,14 +82,14 @@ impl Desk {
         self.send(request(api, "sk-any", body))
     }
 
-    /// What is said in chat completions.
+    /// Returns the answer in chat completions.
     fn chat(&mut self, messages: Value) -> Value {
         let (status, answer) = self.ask(Api::OpenAiChat, &chat(messages));
         assert_eq!(status, 200, "{answer}");
         answer["choices"][0]["message"].clone()
     }
 
-    /// Of each conversation what breaks a `must`.
+    /// Lists, for each conversation, the broken `must` clauses.
     fn broken(&self) -> Vec<Vec<&'static str>> {
         let musts = |talk: &super::Talk| {
             let counts = talk.findings.iter().filter(|finding| finding.level == crate::judging::WireLevel::Must);
@@ -108,7 +108,7 @@ fn turns(turns: Value) -> Value {
     json!({ "model": turns })
 }
 
-/// What most tests play: a call, and then a text.
+/// Returns the script that most tests play: a call, and then a text.
 fn call_and_text() -> Value {
     turns(
         json!([{"content": "I look.", "tool_calls": [{"id": "c1", "name": "look", "args": {"n": 1}}]}, {"content": "Done"}]),

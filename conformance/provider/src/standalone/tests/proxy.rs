@@ -34,7 +34,7 @@ fn pass(proxy: &mut Proxy, second: u64, body: &Value, upstream: (u16, &str, Vec<
     forwarded
 }
 
-/// What an upstream sends: plain, or as a stream.
+/// Returns an upstream's answer: plain, or as a stream.
 fn said(id: &str, body: &Value) -> (u16, &'static str, Vec<u8>) {
     let asked = ApiRequest::read(API, body);
     if !asked.stream {

@@ -5,7 +5,7 @@ use crate::standalone::Script;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 
-/// Whether a rule with this condition answers a request.
+/// Returns whether a rule with this condition answers a request.
 fn fits(when: &Value, api: Api, body: &Value) -> bool {
     let mut desk =
         Desk::new(&json!({"rules": [{"when": when, "turn": {"content": "yes"}}], "otherwise": {"content": "no"}}));
@@ -131,7 +131,7 @@ fn a_script_is_read_strictly() {
         ("{", "not JSON"),
         ("[]", "[] is not an object"),
         ("{}", "`model` or `rules` is missing"),
-        (r#"{"model": [], "otherwise": {}}"#, "instead of it"),
+        (r#"{"model": [], "otherwise": {}}"#, "replace it"),
         (r#"{"model": [], "modell": 1}"#, "`modell` is no member that is known here"),
         (r#"{"model": [{"contents": "x"}]}"#, "model[0]: `contents`"),
         (r#"{"rules": [{"when": {"last": "human"}, "turn": {}}]}"#, "rules[0].when.last: `human` is none of"),
@@ -146,7 +146,7 @@ fn a_script_is_read_strictly() {
             r#"{"rules": [{"turn": {"call": {"tool": "a", "args": []}}}]}"#,
             "rules[0].turn.call.args: the arguments are no object",
         ),
-        (r#"{"rules": [{"turn": {}, "turn": {}}]}"#, "rules[0]: `turn` stands twice"),
+        (r#"{"rules": [{"turn": {}, "turn": {}}]}"#, "rules[0]: `turn` is there twice"),
         (r#"{"otherwise": {}, "expect": {"asks": -1}}"#, "expect.asks: -1 is not"),
     ] {
         let error = Script::read(script).expect_err(script).to_string();

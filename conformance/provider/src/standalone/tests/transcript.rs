@@ -1,4 +1,4 @@
-//! Transcripts: what was said is judged again from them, and stays private where it shall.
+//! Transcripts: what was sent is judged again from them, and stays private where it shall.
 
 use super::{Desk, call_and_text, chat, user};
 use crate::standalone::{Talk, header, judge_again};
@@ -8,7 +8,7 @@ use threadspec_golden::clause;
 
 const SECRET: &str = "the plans of the harbour";
 
-/// What was found, without the words.
+/// Returns the findings, without the words.
 fn found<'a>(talks: impl IntoIterator<Item = &'a Talk>) -> Vec<(u64, u64, Vec<&'static str>)> {
     let clauses = |talk: &Talk| talk.findings.iter().map(|finding| finding.clause).collect();
     talks.into_iter().map(|talk| (talk.requests, talk.answers, clauses(talk))).collect()

@@ -13,7 +13,7 @@ pub(super) use polled::Pipes;
 #[cfg(not(unix))]
 pub(super) use threaded::Pipes;
 
-/// What waiting for a testee brings.
+/// The result of waiting for a testee.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     /// It has printed something.
@@ -24,7 +24,7 @@ pub(super) enum Heard {
     End,
 }
 
-/// What there may be to read, as a length and what it means.
+/// A read from a pipe, as a length and its meaning.
 type Read = (usize, Heard);
 
 #[cfg(all(test, unix))]
@@ -40,7 +40,7 @@ mod tests {
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell")
     }
 
-    /// The same for both kinds.
+    /// Forwards each method to the kind at hand.
     macro_rules! kinds {
         ($($name:ident: $kind:ident,)*) => { $(
             #[test]

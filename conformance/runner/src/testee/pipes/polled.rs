@@ -17,10 +17,10 @@ pub(in super::super) struct Pipes {
     /// `None` when it is closed, or broken.
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// What is not written yet begins at `written`.
+    /// The output; the part from `written` on is not written yet.
     outgoing: Vec<u8>,
     written: usize,
-    /// Whether stdin is closed when all is written.
+    /// True if stdin is closed when all is written.
     is_last: bool,
 }
 

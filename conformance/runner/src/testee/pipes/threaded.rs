@@ -18,7 +18,7 @@ pub(in super::super) struct Pipes {
     stdin: Option<Sender<Vec<u8>>>,
     outgoing: Vec<u8>,
     stdout: Receiver<Vec<u8>>,
-    /// What was read begins at `taken`.
+    /// The input; the part from `taken` on is not taken yet.
     incoming: Vec<u8>,
     taken: usize,
 }

@@ -58,7 +58,7 @@ impl MessageCourse {
             return;
         }
         if self.has_ended {
-            return faults.must(format!("`{kind}` stands behind `message_stop`"));
+            return faults.must(format!("`{kind}` is behind `message_stop`"));
         }
         if kind == "message_start" {
             if self.has_begun {
@@ -71,7 +71,7 @@ impl MessageCourse {
             return;
         }
         if !self.has_begun {
-            faults.must(format!("`{kind}` stands before `message_start`"));
+            faults.must(format!("`{kind}` is before `message_start`"));
             self.has_begun = true;
         }
         let index = data["index"].as_u64();
@@ -79,7 +79,7 @@ impl MessageCourse {
             ("message_delta", _) => {
                 self.has_reason |= data["delta"]["stop_reason"].is_string();
                 if let Some((open, _)) = &self.open {
-                    faults.must(format!("`message_delta` stands before block {open} stops"));
+                    faults.must(format!("`message_delta` is before block {open} stops"));
                 }
             }
             ("message_stop", _) => self.has_ended = true,

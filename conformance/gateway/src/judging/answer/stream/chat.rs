@@ -21,7 +21,7 @@ pub(super) fn judge(events: &[FormEvent<'_>], excuses: Excuses, faults: &mut For
     for event in events {
         let data = &event.data;
         if is_done {
-            faults.must("an event stands behind `[DONE]`");
+            faults.must("an event is behind `[DONE]`");
             break;
         }
         if data == "[DONE]" {
@@ -40,7 +40,7 @@ pub(super) fn judge(events: &[FormEvent<'_>], excuses: Excuses, faults: &mut For
             has_role |= delta["role"].is_string();
             let says = says_something(delta);
             if says && has_finish {
-                faults.must("a fragment stands behind the `finish_reason`");
+                faults.must("a fragment is behind the `finish_reason`");
             }
             if says && !has_said && !has_role {
                 faults.must("the first fragment has no `role`");

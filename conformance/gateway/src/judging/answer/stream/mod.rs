@@ -14,7 +14,7 @@ use threadspec_golden::clause;
 use threadspec_judge::universal::value;
 use threadspec_provider::{Said, WireLevel};
 
-/// What is wrong with the form of a stream.
+/// A fault in the form of a stream.
 #[derive(Debug, PartialEq)]
 struct FormFault {
     level: WireLevel,
@@ -41,7 +41,7 @@ impl FormFaults {
     }
 }
 
-/// Judges the stream of an answer that was said to its end: its first fault of each level.
+/// Judges the stream of an answer that was sent to its end: its first fault of each level.
 pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, stream: &HeardStream) {
     let faults = faults(answer.api, stream, Excuses::of(said));
     for level in [WireLevel::Must, WireLevel::Should] {
@@ -51,7 +51,7 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, stream: &HeardStre
     }
 }
 
-/// What is no fault of a stream, since the model said it so.
+/// Oddities of a stream that the model's own answer excuses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Excuses {
     /// The limit ended the answer: the lack of a reason has another name.

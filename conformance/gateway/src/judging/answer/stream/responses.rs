@@ -54,7 +54,7 @@ impl ResponseCourse {
             Some(number) => self.number = Some(number),
         }
         if self.has_ended {
-            return faults.must(format!("`{kind}` stands behind the end"));
+            return faults.must(format!("`{kind}` is behind the end"));
         }
         if kind == "response.created" {
             if self.has_begun {
@@ -64,7 +64,7 @@ impl ResponseCourse {
             return;
         }
         if !self.has_begun {
-            faults.must(format!("`{kind}` stands before `response.created`"));
+            faults.must(format!("`{kind}` is before `response.created`"));
             self.has_begun = true;
         }
         match kind {
@@ -107,7 +107,7 @@ impl ResponseCourse {
                 if item.kind != "message" {
                     faults.must(format!("`{kind}` is about item {index}, which is a `{}`", item.kind));
                 } else if item.parts == 0 {
-                    faults.must(format!("`{kind}` stands before the part that it belongs to"));
+                    faults.must(format!("`{kind}` is before the part that it belongs to"));
                 }
             }
             "response.function_call_arguments.delta" if item.kind != "function_call" => {
@@ -125,7 +125,7 @@ impl ResponseCourse {
         let mut open: Vec<u64> = self.items.iter().filter(|(_, item)| !item.is_done).map(|(index, _)| *index).collect();
         open.sort_unstable();
         if let Some(index) = open.first() {
-            faults.must(format!("`{kind}` stands before item {index} is done"));
+            faults.must(format!("`{kind}` is before item {index} is done"));
         }
         let whole = list(&response["output"]).len();
         if whole != self.items.len() {
