@@ -4,6 +4,8 @@ use super::golden::COVERED;
 use super::list::{Written, pick};
 use super::{AtMost, LIMITS, Rarely};
 use arbitrary::{Arbitrary, Unstructured};
+#[cfg(feature = "fuzzer")]
+use proptest::strategy::Strategy;
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
 use threadspec::surrogates::repair_surrogates;
@@ -120,6 +122,14 @@ pub(super) fn prepare() {
 
 const LONG: usize = CLASSES.len() - 1;
 
+/// How many orders of magnitude the repetitions of a piece have.
+const ORDERS: u32 = 8;
+
+/// How often a piece is repeated: each order of magnitude alike, the least one first, since long texts take most of a fuzzer's time.
+fn repeats(order: u32) -> usize {
+    LIMITS.repeats >> (ORDERS - 1 - order % ORDERS)
+}
+
 /// A part of a text: of one of the [`CLASSES`], or any character.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
@@ -128,15 +138,14 @@ pub struct Piece {
     which: u8,
     other: char,
     /// How often a text of the class `long` is repeated.
-    #[cfg_attr(feature = "fuzzer", proptest(value = "LIMITS.repeats"))]
+    #[cfg_attr(feature = "fuzzer", proptest(strategy = "(0..ORDERS).prop_map(repeats)"))]
     repeats: usize,
 }
 
 impl<'a> Arbitrary<'a> for Piece {
     fn arbitrary(bytes: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         let (class, which, other): (u8, u8, char) = bytes.arbitrary()?;
-        // Each order of magnitude alike, the least one first: a fuzzer led by coverage is as fast as its inputs are small.
-        let repeats = LIMITS.repeats >> (7 - u32::from(other) % 8);
+        let repeats = repeats(other.into());
         Ok(Self { class, which, other, repeats })
     }
 }
