@@ -1,6 +1,6 @@
 //! Makes one thing in a plan large: a text, or the number of events, rounds, calls or iterations.
 
-use super::list::pick;
+use super::list::{Written, pick};
 use super::script::{Returned, TurnPlan, VerificationPlan};
 use super::thread::{Alone, ThreadStep, Tool, What};
 use super::wide::{WIDENED, Widened};
@@ -206,7 +206,14 @@ impl ScriptPlan {
             Grown::Failures => failure.into_iter().collect(),
         };
         // Each request repeats what was said before it.
-        let said: usize = repeated.iter().map(|turn| turn.json(&mut 0, &self.odd_tool).len()).sum();
+        let said: usize = repeated
+            .iter()
+            .map(|turn| {
+                let mut json = String::new();
+                turn.write(&mut 0, &self.odd_tool, &mut json);
+                json.len()
+            })
+            .sum();
         let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
         let size =
             if repeated.is_empty() { 0 } else { growth.size(repetitions(repeated.len(), said + given.unwrap_or(0))) };
