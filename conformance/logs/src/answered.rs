@@ -14,6 +14,8 @@ const MOST_AT_ONCE: usize = 64;
 pub(super) struct AnsweredRequest {
     pub(super) place: Place,
     pub(super) calls: Vec<AnswerCall>,
+    /// The text of the answer; empty if it has none.
+    pub(super) text: String,
     pub(super) tokens: Option<(u64, u64)>,
     /// How many pieces the request has.
     pub(super) length: usize,
@@ -32,9 +34,9 @@ pub(super) struct AnsweredRequest {
 impl AnsweredRequest {
     /// One from which none goes on yet.
     pub(super) fn new(place: Place, length: usize, conversation: usize) -> Self {
-        let (calls, tokens, next, is_left) = (Vec::new(), None, None, false);
+        let (calls, text, tokens, next, is_left) = (Vec::new(), String::new(), None, None, false);
         let (elsewhere, twin, again) = (None, None, None);
-        Self { place, calls, tokens, length, next, is_left, elsewhere, twin, again, conversation }
+        Self { place, calls, text, tokens, length, next, is_left, elsewhere, twin, again, conversation }
     }
 }
 

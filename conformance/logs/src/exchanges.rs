@@ -6,6 +6,7 @@ use super::conversation::{ConversationCalls, calls_of, changed, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, ServerVerdict};
 use super::judged::{self, JudgedHistory};
+use super::returned::{ReturnedText, returned, texts_of_model};
 use super::rules::{family, finding, of_breach};
 use super::verdict;
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -30,6 +31,8 @@ pub(super) struct Exchanges {
     calls: ConversationCalls,
     breaches: usize,
     losses: usize,
+    /// How many requests of the file extend an earlier one.
+    extended: usize,
     /// The first request of the file that goes on from one that is no longer kept, and how many do.
     unjoined: Option<(Place, usize)>,
     /// The judged history of the last request, for those that begin with all of it.
@@ -51,6 +54,8 @@ struct RelatedRequest {
     /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
+    /// What the model says in it behind what the earlier request has.
+    texts: Vec<Option<String>>,
     key: String,
     answer: Option<LoggedAnswer>,
 }
@@ -59,13 +64,16 @@ impl RelatedRequest {
     fn of(
         place: Place,
         lineage: Lineage,
-        pieces: &[StoredPiece],
+        (api, body, pieces): (Api, &Value, &[StoredPiece]),
         is_sent: bool,
         (key, answer): (String, Option<LoggedAnswer>),
     ) -> Self {
-        let has_new_reply = pieces[lineage.extended..].iter().any(|piece| piece.role() == Owner::Model);
+        let new = &pieces[lineage.extended..];
+        let has_new_reply = new.iter().any(|piece| piece.role() == Owner::Model);
         let begun = judged::beginning_of(pieces);
-        Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, key, answer }
+        let is_next = has_new_reply && is_sent && lineage.parent.is_some() && lineage.loss.is_none();
+        let texts = if is_next { texts_of_model(api, body, new) } else { Vec::new() };
+        Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, texts, key, answer }
     }
 }
 
@@ -82,6 +90,7 @@ impl Exchanges {
             calls: ConversationCalls::default(),
             breaches: 0,
             losses: 0,
+            extended: 0,
             unjoined: None,
             judged: None,
             files: Vec::new(),
@@ -92,7 +101,7 @@ impl Exchanges {
     /// Begins a file: the next records are in it.
     pub(super) fn begin_file(&mut self, name: &str) {
         self.files.push((self.count, name.to_owned()));
-        (self.breaches, self.losses) = (0, 0);
+        (self.breaches, self.losses, self.extended) = (0, 0, 0);
         if !self.are_parts {
             self.asked.clear();
         }
@@ -191,7 +200,8 @@ impl Exchanges {
         let is_alone = answer.is_none() && key.is_empty();
         self.tell(found, elements, &lineage, output);
         let path = place.path.clone();
-        self.relate(RelatedRequest::of(place, lineage, &pieces, is_sent, (key, answer)), &made, &made, output);
+        let request = RelatedRequest::of(place, lineage, (api, &body, &pieces), is_sent, (key, answer));
+        self.relate(request, &made, &made, output);
         self.judged = told
             .filter(|told| is_right && is_sent && !is_stored && *told == api)
             .and_then(|api| JudgedHistory::of(api, body, (model, headers), (path, is_alone), pieces, made));
@@ -240,7 +250,7 @@ impl Exchanges {
         self.tell(Vec::new(), 0, &lineage, output);
         let made = calls_of(api, &body);
         known.extend(&body, &made);
-        let request = RelatedRequest::of(place, lineage, &known.pieces, is_sent, (key, answer));
+        let request = RelatedRequest::of(place, lineage, (api, &body, &known.pieces), is_sent, (key, answer));
         self.relate(request, &known.calls, &made, output);
         true
     }
@@ -252,7 +262,7 @@ impl Exchanges {
             sent.answer(&answer.thinking);
         }
         if let Some(request) = self.answered.get_mut(number) {
-            (request.calls, request.tokens) = (answer.calls, answer.tokens);
+            (request.calls, request.text, request.tokens) = (answer.calls, answer.text, answer.tokens);
         }
     }
 
@@ -308,7 +318,7 @@ impl Exchanges {
         new: &HashSet<u64>,
         output: &mut FindingOutput<'_>,
     ) {
-        let RelatedRequest { place, mut lineage, length, has_new_reply, begun, is_sent, key, answer } = request;
+        let RelatedRequest { place, mut lineage, length, has_new_reply, begun, is_sent, texts, key, answer } = request;
         if lineage.loss.is_none() {
             lineage.parent = lineage.parent.map(|parent| self.answered.taken(parent, length, calls));
         }
@@ -329,6 +339,7 @@ impl Exchanges {
         let (after, origin) = lineage.parent.map(|parent| self.origin(parent)).unwrap_or_default();
         if let (Some(parent), None) = (lineage.parent, &lineage.loss) {
             self.answered.go_on(self.count, parent, length, has_new_reply);
+            self.extended += 1;
         }
         let before = lineage.parent.and_then(|parent| self.answered.get_mut(parent));
         let tokens = answer.as_ref().and_then(|answer| answer.tokens);
@@ -358,6 +369,21 @@ impl Exchanges {
                 }
                 // It has part of the answer, and so no other answer.
                 let lost = missing(calls, &before.calls);
+                let has_calls = !before.calls.is_empty() && lost.is_empty();
+                if is_one && has_new_reply && (before.calls.is_empty() || has_calls) {
+                    let said = std::mem::take(&mut before.text);
+                    let how = match said.trim() {
+                        "" if has_calls => ReturnedText::Same,
+                        "" => ReturnedText::Unknown,
+                        said => returned(said, &texts, has_calls),
+                    };
+                    output.summary.compared += usize::from(how != ReturnedText::Unknown);
+                    if let ReturnedText::Changed(how) = how {
+                        let text = format!("it goes on from an earlier request, but {how}");
+                        let place = Place { after, path: String::new(), ..place.clone() };
+                        output.found(finding("LOG-SAID-CHANGED", place, text));
+                    }
+                }
                 if !lost.is_empty() && lost.len() < before.calls.len() {
                     for (id, name, _) in &lost {
                         let text = format!(
@@ -370,9 +396,10 @@ impl Exchanges {
                 }
             }
         }
-        let LoggedAnswer { calls, tokens, .. } = answer.unwrap_or_default();
-        if !calls.is_empty() || tokens.is_some() || is_asked {
-            let answered = AnsweredRequest { calls, tokens, twin, ..AnsweredRequest::new(place, length, conversation) };
+        let LoggedAnswer { calls, text, tokens, .. } = answer.unwrap_or_default();
+        if !calls.is_empty() || !text.is_empty() || tokens.is_some() || is_asked {
+            let new = AnsweredRequest::new(place, length, conversation);
+            let answered = AnsweredRequest { calls, text, tokens, twin, ..new };
             self.answered.insert(self.count, answered);
         }
     }
@@ -407,7 +434,7 @@ impl Exchanges {
         if count > 0 && self.breaches == 0 {
             output.summary.holds.push("provider-rules");
         }
-        if self.losses == 0 && is_joined && count > 1 {
+        if self.losses == 0 && is_joined && self.extended > 0 {
             output.summary.holds.push("append-only");
         }
     }

@@ -174,6 +174,8 @@ pub struct Summary {
     pub judged: Vec<(&'static str, usize)>,
     /// How many of the elements of an event log could not be read.
     pub unreadable: usize,
+    /// How many answers were compared with what a later request has of them.
+    pub compared: usize,
     /// The APIs of the requests.
     pub apis: BTreeSet<String>,
     /// How many errors were found.
@@ -200,6 +202,9 @@ impl Summary {
         let mut parts: Vec<String> = self.judged.iter().map(part).collect();
         if self.unreadable > 0 {
             parts.push(format!("of which {} cannot be read", self.unreadable));
+        }
+        if self.compared > 0 {
+            parts.push(format!("{} compared with what came back", count(self.compared, "answer")));
         }
         parts.join(", ")
     }

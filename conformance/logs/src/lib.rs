@@ -38,6 +38,7 @@
 //! | `conversation` | which conversation a request belongs to, and its calls |
 //! | `verdict` | what a server made of a request, which outranks the rules |
 //! | `answered` | requests whose answers make calls, of which a later one must have one |
+//! | `returned` | how the text of an answer came back in the next request |
 //! | `exchanges` | requests and histories in their order: what one shows of another |
 //! | `judged` | what a request with which nothing is wrong shows of those that begin with all of it |
 //! | `seen` | which requests those are, so that only what is new in them is read |
@@ -70,6 +71,7 @@ mod options;
 mod order;
 mod pairing;
 mod records;
+mod returned;
 mod rules;
 mod scan;
 mod seen;

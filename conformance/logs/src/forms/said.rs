@@ -163,6 +163,8 @@ pub(in super::super) struct LoggedAnswer {
     pub(in super::super) api: Option<Api>,
     /// Its calls: id, name and arguments.
     pub(in super::super) calls: Vec<(String, String, String)>,
+    /// Its text, if the log has all of it in the words of an API.
+    pub(in super::super) text: String,
     /// How many tokens went in, and how many of them the cache had, if the log says so.
     pub(in super::super) tokens: Option<(u64, u64)>,
     /// The thinking before its first call and that call, as blocks of Anthropic's, if the log has all of it.
@@ -396,7 +398,7 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
             let thinking = if api == Api::Anthropic { thinking_of(&said.answer) } else { Vec::new() };
             let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
             let tokens = value["usage"].is_object().then_some((usage.input, usage.cached));
-            return Some(LoggedAnswer { api: Some(api), calls, tokens, thinking });
+            return Some(LoggedAnswer { api: Some(api), calls, text: said.answer.text, tokens, thinking });
         }
     }
     let generations = &value["generations"];
@@ -456,7 +458,8 @@ fn stream(text: &str) -> Option<LoggedAnswer> {
     let is_over = api == Api::Anthropic && said.has_ended();
     let thinking = if is_over { thinking_of(&said.answer) } else { Vec::new() };
     let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
-    Some(LoggedAnswer { api: Some(api), calls, tokens, thinking })
+    let text = if said.has_ended() { said.answer.text } else { String::new() };
+    Some(LoggedAnswer { api: Some(api), calls, text, tokens, thinking })
 }
 
 /// The thinking of an answer and its first call, as blocks; none where a log has kept the texts and not the signatures.

@@ -1,0 +1,152 @@
+//! Compares the text of an answer with what the next request has in its place.
+
+use super::finding::excerpt;
+use serde_json::Value;
+use threadspec::MemberLookup;
+use threadspec::oracle::Api;
+use threadspec_apis::follow::{Location, StoredPiece};
+
+/// So many equal characters at the beginning tell that a text is meant to be the other one.
+const TELLING: usize = 16;
+
+/// How the text of an answer came back.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ReturnedText {
+    /// As it was said.
+    Same,
+    /// Another answer to the same request may have been taken, so that nothing is known.
+    Unknown,
+    /// Otherwise, in these words.
+    Changed(String),
+}
+
+/// Returns the texts of the model among the elements of a body that are new: one for each message of its own, `None` for what is between
+/// them. The new pieces tell where these elements begin.
+pub(super) fn texts_of_model(api: Api, body: &Value, new: &[StoredPiece]) -> Vec<Option<String>> {
+    let first = new.iter().find_map(|piece| match piece.place() {
+        Location::Message(index) | Location::Item(index) => Some(index),
+        Location::Tool(_) | Location::System => None,
+    });
+    let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
+    let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    // A body that has the new elements alone begins with them.
+    let from = first.filter(|first| *first < elements.len()).unwrap_or(0);
+    elements[from..].iter().map(text_of_model).collect()
+}
+
+fn text_of_model(element: &Value) -> Option<String> {
+    if element.member("role") != "assistant" {
+        return None;
+    }
+    let parts = match element.member("content") {
+        Value::String(text) => return Some(text.clone()),
+        Value::Array(parts) => parts,
+        _ => return Some(String::new()),
+    };
+    let is_text = |part: &&Value| matches!(part.member("type").as_str(), Some("text" | "output_text"));
+    Some(parts.iter().filter(is_text).filter_map(|part| part.member("text").as_str()).collect())
+}
+
+/// Returns how the text of an answer came back among the texts of the model in the next request. `is_taken` says that its calls are there.
+pub(super) fn returned(said: &str, texts: &[Option<String>], is_taken: bool) -> ReturnedText {
+    let is_it = |text: &&String| is_same(said, text);
+    let first = texts.iter().position(|text| text.as_ref().is_some_and(|text| is_same(said, text)));
+    if let Some(first) = first {
+        let is_twice = texts[first + 1..].first().is_some_and(|next| next.as_ref().filter(is_it).is_some());
+        return if is_twice {
+            ReturnedText::Changed(format!("the text {} of the answer is there twice", excerpt(said.trim())))
+        } else {
+            ReturnedText::Same
+        };
+    }
+    let mut there = texts.iter().flatten().map(|text| text.trim()).filter(|text| !text.is_empty());
+    let is_alike = |text: &&str| common(said.trim(), text) >= TELLING || text.contains(said.trim());
+    match there.clone().find(is_alike).or_else(|| there.next().filter(|_| is_taken)) {
+        Some(other) => {
+            let [from, to] = [said.trim(), other].map(|text| behind(text, common(said.trim(), other)));
+            ReturnedText::Changed(format!("the text of the answer goes on as {to} where the model said {from}"))
+        }
+        None if is_taken => ReturnedText::Changed(format!("the text {} of the answer is gone", excerpt(said.trim()))),
+        None => ReturnedText::Unknown,
+    }
+}
+
+/// Returns whether two texts are the same but for white space at their ends, line ends, a thought in tags before the answer, and the result
+/// of a tool behind it.
+fn is_same(said: &str, text: &str) -> bool {
+    let [said, text] = [said, text].map(|text| own_words(text).replace("\r\n", "\n"));
+    said == text
+}
+
+/// Returns what of a text is the model's answer. Clients take out the `<think>…</think>` at its beginning, or put it in for a thought that
+/// was apart. In the text protocol ReAct they put the result of a tool behind `Observation:`, in the place of what the model made up.
+fn own_words(text: &str) -> &str {
+    let thought = text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>"));
+    let answer = thought.map_or(text, |(_, answer)| answer);
+    answer.split_once("\nObservation:").map_or(answer, |(answer, _)| answer).trim()
+}
+
+/// How many characters two texts have in common at their beginning.
+fn common(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(one, other)| one == other).count()
+}
+
+/// A text from some characters before this place on, or a word for its end.
+fn behind(text: &str, place: usize) -> String {
+    const BEFORE: usize = 10;
+    let rest: String = text.chars().skip(place.saturating_sub(BEFORE)).collect();
+    if text.chars().count() == place { format!("{} and ends", excerpt(&rest)) } else { excerpt(&rest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<Option<String>> {
+        texts.iter().map(|text| (*text != "-").then(|| (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn white_space_at_the_ends_a_thought_before_and_a_result_behind_are_no_difference() {
+        let react = ("Action: look\nAction Input: {}", "Action: look\nAction Input: {}\nObservation: nothing");
+        let cut = ("Action: look\n\nObservation: made up", "Action: look\nObservation: real");
+        let thought = ("Hello.", "<think>\nHm.\n</think>\n\nHello.");
+        for (said, there) in [
+            ("Hello.", "Hello."),
+            ("Hello.\n", " Hello."),
+            ("<think>Hm.</think>\n\nHello.", "Hello."),
+            react,
+            cut,
+            thought,
+        ] {
+            assert_eq!(returned(said, &texts(&["-", there, "-"]), false), ReturnedText::Same, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_differs_is_shown() {
+        let changed = |said: &str, there: &[&str], is_taken| match returned(said, &texts(there), is_taken) {
+            ReturnedText::Changed(how) => how,
+            other => panic!("{other:?}"),
+        };
+        let (long, cut) = ("I will look at the weather of Paris.", "I will look at the weather");
+        assert_eq!(
+            changed(long, &[cut], false),
+            "the text of the answer goes on as \"he weather\" and ends where the model said \"he weather of Paris.\""
+        );
+        assert_eq!(
+            changed("One.", &["Two."], true),
+            "the text of the answer goes on as \"Two.\" where the model said \"One.\""
+        );
+        assert_eq!(changed("One.", &["", "-"], true), "the text \"One.\" of the answer is gone");
+        assert_eq!(changed("One.", &["One.", "One."], false), "the text \"One.\" of the answer is there twice");
+    }
+
+    #[test]
+    fn another_answer_may_have_been_taken() {
+        assert_eq!(returned("One.", &texts(&["Two."]), false), ReturnedText::Unknown);
+        assert_eq!(returned("One.", &texts(&["-"]), false), ReturnedText::Unknown);
+        // The model says the same again after the next message.
+        assert_eq!(returned("One.", &texts(&["One.", "-", "One."]), false), ReturnedText::Same);
+    }
+}
