@@ -2,11 +2,8 @@
 // though the model said it and the user agreed. Exit code 1 if so.
 // Announced: no; the guide to human-in-the-loop says that each decision belongs to its call. Mended in langchain 1.6.1 (#11437).
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { Command, MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { AIMessage, BaseChatModel, Command, createAgent, humanInTheLoopMiddleware, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -16,7 +13,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : { content: '', tool_calls }) }] };
   }
 }
-
 const paid = [];
 const pay = tool(async ({ n }) => `paid ${paid.push(n)}`, { name: 'pay', description: 'Pays.', schema: { type: 'object', properties: { n: { type: 'number' } } } });
 const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];

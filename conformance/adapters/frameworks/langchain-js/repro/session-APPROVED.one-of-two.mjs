@@ -3,11 +3,8 @@
 // Announced: no; the guide says that each action requires a decision of its own (https://docs.langchain.com/oss/javascript/langchain/human-in-the-loop),
 // and nothing about a wrong list that stays. langchain-ai/langgraph#8837 is about answers that come again in Python.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { Command, MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { AIMessage, BaseChatModel, Command, createAgent, humanInTheLoopMiddleware, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -17,7 +14,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : { content: '', tool_calls }) }] };
   }
 }
-
 const pay = tool(async ({ n }) => `paid ${n}`, { name: 'pay', description: 'Pays.', schema: { type: 'object', properties: { n: { type: 'number' } } } });
 const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
 const agent = createAgent({ model: new Model({}), tools: [pay], middleware, checkpointer: new MemorySaver() });

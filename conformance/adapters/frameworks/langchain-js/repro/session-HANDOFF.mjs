@@ -2,14 +2,10 @@
 // one, which every provider refuses: "An assistant message with 'tool_calls' must be followed by tool messages". Exit code 1 if so.
 // Announced: no; the package's README recommends `createReactAgent`, as here.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessage } from '@langchain/core/messages';
-import { tool } from '@langchain/core/tools';
-import { MemorySaver } from '@langchain/langgraph';
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { createHandoffTool, createSwarm } from '@langchain/langgraph-swarm';
+import { AIMessage, BaseChatModel, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -19,7 +15,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'I am Bob.' : { content: '', tool_calls }) }] };
   }
 }
-
 const noted = [];
 const note = tool(async () => `note ${noted.push('a note')}`, { name: 'note', description: 'Notes.', schema: { type: 'object', properties: {} } });
 const llm = new Model({});

@@ -2,11 +2,8 @@
 // "An assistant message with 'tool_calls' must be followed by tool messages"; it is never executed. Exit code 1 if so.
 // Announced: no. Mended in langchain 1.6.1 (#11437).
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { Command, MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { AIMessage, BaseChatModel, Command, createAgent, humanInTheLoopMiddleware, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -16,7 +13,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : { content: '', tool_calls }) }] };
   }
 }
-
 const tools = ['look', 'pay'].map((name) => tool(async () => 'a result', { name, description: name, schema: { type: 'object', properties: {} } }));
 const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
 const agent = createAgent({ model: new Model({}), tools, middleware, checkpointer: new MemorySaver() });

@@ -2,11 +2,8 @@
 // which every provider refuses: "An assistant message with 'tool_calls' must be followed by tool messages". Exit code 1 if so.
 // Announced: that an agent without tools is a model node alone; not that its thread is lost by such a call.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent } from 'langchain';
+import { AIMessage, BaseChatModel, createAgent, MemorySaver, sent } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -16,7 +13,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Hello.' : { content: '', tool_calls }) }] };
   }
 }
-
 const agent = createAgent({ model: new Model({}), tools: [], checkpointer: new MemorySaver() });
 const thread = { configurable: { thread_id: '1' } };
 await agent.invoke({ messages: [{ role: 'user', content: 'Translate that' }] }, thread);
