@@ -11,6 +11,8 @@ CLOSES = re.compile(r"[\])}]|(except|else|elif|finally)\b")
 PYTHON_IMPORT = re.compile(r"from (\S+) import (.+)|import (\S+)$")
 JS_IMPORT = re.compile(r"import (?:(\w+),? )?(?:\{ (.*) \} )?(?:from )?'(.*)';$", re.DOTALL)
 DEFINED = re.compile(r"^(?:async )?(?:class|def|function) (\w+)|^(?:const|let) (\w+) =|^(\w+) = ", re.MULTILINE)
+DEFINITION = re.compile(r"@|class |(async )?def ")
+SHARED = {".py": "scripted", ".mjs": "./scripted.mjs"}
 # Texts, but for those with expressions in them; then names, but for members.
 TEXT = re.compile(r"""(?<![fF])("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')""")
 NAME = re.compile(r"(?<![\w\])]\.)\b[A-Za-z_$][\w$]*")
@@ -120,11 +122,8 @@ def import_of(statement, is_python):
     return [(module, [*([f"={default}"] if default else []), *([name.strip() for name in names.split(",") if name.strip()] if names else [])])]
 
 
-SHARED = {".py": "scripted", ".mjs": "./scripted.mjs"}
-
-
 def written(source, suffix):
-    """The text of a file."""
+    """The text of a file, its imports first."""
     if suffix == ".py":
         return python(source)
     imports = [javascript_import(module, names) for module, names in source.imports.items()]
@@ -139,30 +138,19 @@ def javascript_import(module, names):
 
 
 def python(source):
-    """Imports of the standard library stand first, definitions two lines apart."""
-    def lines(is_own):
-        wholes = sorted(module for module, names in source.imports.items() if "*" in names)
-        parts = sorted((module, [name for name in names if name != "*"]) for module, names in source.imports.items())
-        every = [(module, f"import {module}") for module in wholes] + [(module, f"from {module} import {', '.join(sorted(names))}") for module, names in parts if names]
-        return [line for module, line in every if (module.split(".")[0] in sys.stdlib_module_names) == is_own]
-
-    blocks = [[source.head], lines(True), source.lead, lines(False), *bodies(source.body)]
-    text, before_definition = "", False
-    for block in filter(None, blocks):
-        is_definition = block[0].startswith(("class ", "def ", "async def ", "@"))
-        text += "\n\n\n" if text and (is_definition or before_definition) else "\n\n" if text else ""
-        text += "\n".join(block)
-        before_definition = is_definition
+    """Imports of the standard library stand before those of the framework, definitions two lines apart."""
+    imports = {True: [], False: []}
+    for module, names in sorted(source.imports.items(), key=lambda found: ("*" not in found[1], found[0])):
+        is_standard, parts = module.split(".")[0] in sys.stdlib_module_names, sorted(set(names) - {"*"})
+        imports[is_standard] += [f"import {module}"] if "*" in names else []
+        imports[is_standard] += [f"from {module} import {', '.join(parts)}"] if parts else []
+    text = source.head
+    was_definition = False
+    for number, block in enumerate([imports[True], source.lead, imports[False], *([statement] for statement in source.body)]):
+        is_definition = bool(DEFINITION.match("\n".join(block)))
+        is_apart = is_definition or was_definition
+        # Statements that define nothing stand beside each other.
+        gap = "\n\n\n" if is_apart else "\n" if number > 3 else "\n\n"
+        text += gap + "\n".join(block) if block else ""
+        was_definition = is_definition if block else was_definition
     return text + "\n"
-
-
-def bodies(statements):
-    """Statements that stand together: each definition alone, all others beside each other."""
-    blocks = []
-    for statement in statements:
-        is_definition = statement.startswith(("class ", "def ", "async def ", "@"))
-        if is_definition or not blocks or blocks[-1][0].startswith(("class ", "def ", "async def ", "@")):
-            blocks.append([statement])
-        else:
-            blocks[-1].append(statement)
-    return blocks
