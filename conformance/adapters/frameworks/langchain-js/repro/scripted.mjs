@@ -14,7 +14,14 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage({ content: calls.length ? '' : 'Done', tool_calls }) }] };
   }
 }
-const model = new Model({});
+class Talking extends BaseChatModel {
+  _llmType() { return 'scripted'; }
+  bindTools() { return this; }
+  async _generate(messages) {
+    const request = messages.map(({ type, content, tool_calls, tool_call_id }) => ({ type, content, tool_calls, tool_call_id }));
+    return { generations: [{ text: '', message: new AIMessage(turns[sent.push(request) - 1] ?? turns.at(-1)) }] };
+  }
+}
 const schema = { type: 'object', properties: {}, additionalProperties: true };
 const look = tool(() => 'r', { name: 'look', description: 'Looks.', schema });
-export { AIMessage, BaseChatModel, Command, createAgent, humanInTheLoopMiddleware, HumanMessage, look, MemorySaver, Model, schema, sent, tool, turns };
+export { AIMessage, BaseChatModel, Command, createAgent, humanInTheLoopMiddleware, HumanMessage, look, MemorySaver, Model, schema, sent, Talking, tool, turns };
