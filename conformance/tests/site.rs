@@ -106,7 +106,7 @@ fn it_says_what_the_corpus_says() -> io::Result<()> {
         ),
         (
             "frameworks/matrix.html",
-            "<!doctype html><title>Matrix</title><body><a href=\"agno/repro/AGENT-IDS.py\">it</a> <a href=\"../gateways/GATEWAYS.md#rolter\">them</a></body>",
+            "<!doctype html><title>Matrix</title><body><h1>Matrix</h1><a href=\"agno/repro/AGENT-IDS.py\">it</a> <a href=\"../gateways/GATEWAYS.md#rolter\">them</a></body>",
         ),
         ("gateways/GATEWAYS.md", "# Gateways\n\n## rolter\n"),
     ] {

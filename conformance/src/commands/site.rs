@@ -78,9 +78,7 @@ impl SiteCommand {
             None => Some(Path::new(".")).filter(|folder| is_checkout(folder)),
         };
         if checkout.is_none() {
-            complain(
-                "the guides are left out: they come from a checkout of threadspec, which --checkout names",
-            );
+            complain("the guides are left out: they come from a checkout of threadspec, which --checkout names");
         }
         let golden = self.corpus.clone().or_else(|| checkout.map(|folder| folder.join("golden")));
         let (corpus, errata) = corpus_and_errata(golden.as_deref())?;
