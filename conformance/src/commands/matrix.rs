@@ -36,7 +36,7 @@ struct Reproduction {
     /// A framework that has an adapter
     #[arg(value_name = "FRAMEWORK")]
     framework: String,
-    /// What is shown, as the list names it
+    /// The reproduction, as the list names it
     #[arg(value_name = "CLAUSE")]
     clause: Option<String>,
 }
