@@ -97,8 +97,25 @@ fn a_case_counts_once_in_all_modes_of_a_badge() -> io::Result<()> {
 fn it_says_what_the_corpus_says() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = tempfile::tempdir()?;
-    let site = folder.path().join("site");
-    let (code, said) = threadspec(&["site", &site.display().to_string()], &root)?;
+    let (site, made) = (folder.path().join("site"), folder.path().join("made"));
+    // What `matrix --pages` makes, in short.
+    for (path, text) in [
+        (
+            "frameworks/MATRIX.md",
+            "# The matrix\n\nAGENT-IDS is broken: [AGENT-IDS.py](agno/repro/AGENT-IDS.py). [matrix.html](matrix.html) shows it.\n",
+        ),
+        (
+            "frameworks/matrix.html",
+            "<!doctype html><title>Matrix</title><body><h1>Matrix</h1><a href=\"agno/repro/AGENT-IDS.py\">it</a> <a href=\"../gateways/GATEWAYS.md#rolter\">them</a></body>",
+        ),
+        ("gateways/GATEWAYS.md", "# Gateways\n\n## rolter\n"),
+    ] {
+        let file = made.join("conformance/adapters").join(path);
+        fs::create_dir_all(file.parent().expect("a folder"))?;
+        fs::write(file, text)?;
+    }
+    let (code, said) =
+        threadspec(&["site", &site.display().to_string(), "--made", &made.display().to_string()], &root)?;
     assert_eq!(code, 0, "{said}");
     let page = |path: &str| fs::read_to_string(site.join(path));
     let clauses: Value = serde_json::from_str(&fs::read_to_string(root.join("golden/clauses.json"))?)?;

@@ -14,6 +14,7 @@ ROOT = HERE.parents[2]
 EXAMPLES = ROOT / "examples/gateways"
 sys.path.insert(0, str(HERE.parent / "frameworks"))
 
+from harness.adapters import made
 from harness.recordings import added, compressed
 from harness.setting_up import SETUP_LIMIT, NotReady, execute
 
@@ -100,7 +101,8 @@ class Pair:
 
     @property
     def known_failures(self):
-        return self.gateway.folder / f"known-failures/{self.client}.{self.provider}{'.stream' if self.stream else ''}.toml"
+        """Where `run` makes the file of known failures."""
+        return made(self.gateway.folder / f"known-failures/{self.client}.{self.provider}{'.stream' if self.stream else ''}.toml")
 
     def arguments(self):
         """What `verify` is told of the gateway, from the root of a checkout."""

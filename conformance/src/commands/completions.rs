@@ -103,7 +103,7 @@ const EXAMPLES: [(&str, &str); 19] = [
         "fuzz",
         "threadspec fuzz --time 60 -- my-adapter\n  threadspec fuzz --profile universal --op session -- my-adapter",
     ),
-    ("matrix", "threadspec matrix run haystack\n  threadspec matrix run haystack@3.1.0 ai-sdk-7@7.0.1"),
+    ("matrix", "threadspec matrix run haystack@3.1.0 ai-sdk-7\n  threadspec matrix repro agno AGENT-IDS"),
     ("serialize", "threadspec serialize events.json"),
     ("messages", "threadspec messages events.json"),
 ];

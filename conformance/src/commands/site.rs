@@ -16,8 +16,8 @@ use threadspec_runner::files as disk;
 
 /// Write the site: clauses, cases, rules, guides and results as static pages
 ///
-/// The pages need no server, and no script to be read. Clauses, cases, errata, rules and the protocol are part of this program; the guides and the
-/// matrix come from a checkout of the project. A folder that holds anything but an earlier site is left as it is.
+/// The pages need no server, and no script to be read. Clauses, cases, errata, rules and the protocol are part of this program; the guides come
+/// from a checkout of the project, and the matrix from --made. A folder that holds anything but an earlier site is left as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SiteCommand {
     /// The folder, which is created if necessary
@@ -26,6 +26,9 @@ pub(crate) struct SiteCommand {
     /// The checkout with the guides; the current folder, if it is one
     #[arg(long, value_name = "DIR")]
     checkout: Option<PathBuf>,
+    /// The pages of the matrix, as `conformance/adapters/frameworks/matrix --pages DIR` makes them
+    #[arg(long, value_name = "DIR")]
+    made: Option<PathBuf>,
     /// Use the corpus in this folder instead of the built-in one, or that of the checkout
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -75,19 +78,20 @@ impl SiteCommand {
             None => Some(Path::new(".")).filter(|folder| is_checkout(folder)),
         };
         if checkout.is_none() {
-            complain(
-                "the guides and the matrix are left out: they come from a checkout of threadspec, which --checkout names",
-            );
+            complain("the guides are left out: they come from a checkout of threadspec, which --checkout names");
         }
         let golden = self.corpus.clone().or_else(|| checkout.map(|folder| folder.join("golden")));
         let (corpus, errata) = corpus_and_errata(golden.as_deref())?;
         let page = self.page.as_deref().map(read_file).transpose()?;
         let results = self.results()?;
-        let documents = Documents::from(&ROOTS, |path| match (checkout, path) {
-            (Some(folder), path) => disk::read(&folder.join(path)).ok(),
-            (None, ERRATA) => Some(errata.clone().into_bytes()),
-            (None, PROTOCOL) => Some(include_bytes!("../../PROTOCOL.md").to_vec()),
-            _ => None,
+        let in_folder = |folder: Option<&Path>, path: &str| disk::read(&folder?.join(path)).ok();
+        let documents = Documents::from(&ROOTS, |path| {
+            in_folder(self.made.as_deref(), path).or_else(|| match (checkout, path) {
+                (Some(_), path) => in_folder(checkout, path),
+                (None, ERRATA) => Some(errata.clone().into_bytes()),
+                (None, PROTOCOL) => Some(include_bytes!("../../PROTOCOL.md").to_vec()),
+                _ => None,
+            })
         });
         let made = pages(&files(golden.as_deref())?, &corpus);
         let documents = made.into_iter().fold(documents, |documents, (page, data, text)| {

@@ -1,12 +1,12 @@
-// The matrix in a real browser: MATRIX=path/to/matrix.html npm test; without MATRIX, that of this checkout. SCREENSHOTS=folder keeps pictures.
+// The matrix in a real browser: MADE=folder npm test, where `matrix --pages folder` made it; without MADE, target/made. SCREENSHOTS=folder keeps pictures.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { assertAccessible, assertFits, lacking as skip, launch, looks, open as openFile, picture } from "./browser.mjs";
 
-const frameworks = join(import.meta.dirname, "../../adapters/frameworks");
-const file = resolve(process.env.MATRIX ?? join(frameworks, "matrix.html"));
+const frameworks = resolve(process.env.MADE ?? join(import.meta.dirname, "../../../target/made"), "conformance/adapters/frameworks");
+const file = join(frameworks, "matrix.html");
 if (skip) console.error(skip);
 let browser;
 

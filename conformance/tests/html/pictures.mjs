@@ -1,6 +1,6 @@
 // The pictures of the README and the guides, of the real program: node pictures.mjs RUNS [DIR]
 //
-// RUNS is a folder that `conformance/adapters/frameworks/matrix --runs` wrote; the pictures go to DIR, by default `conformance/pictures`. Each is
+// RUNS is a folder that `conformance/adapters/frameworks/matrix --runs RUNS --pages` wrote; the pictures go to DIR, by default `conformance/pictures`. Each is
 // made light and dark. THREADSPEC is the program, by default that of a debug build.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -59,7 +59,7 @@ const pictures = {
   terminal: [terminal("terminal", printed(...failure), `threadspec ${failure.join(" ")}`), { width: 1000, height: 200 }, true],
   provider: [terminal("provider", printed(...provider), `threadspec ${provider.join(" ")}`), { width: 1000, height: 200 }, true],
   report: [report, { width: 1280, height: 860 }, false],
-  matrix: [join(root, "conformance/adapters/frameworks/matrix.html"), { width: 1280, height: 860 }, false],
+  matrix: [join(root, "target/made/conformance/adapters/frameworks/matrix.html"), { width: 1280, height: 860 }, false],
 };
 mkdirSync(to, { recursive: true });
 const browser = await launch();

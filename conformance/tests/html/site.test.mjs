@@ -1,4 +1,5 @@
 // The site in a real browser: THREADSPEC=path/to/threadspec npm test. PAGE=path/to/page.html puts the page "paste your request" into it.
+// MADE is the folder with the matrix that `matrix --pages` made, by default target/made.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -18,7 +19,8 @@ before(async () => {
   const run = join(folder, "a-bug.json");
   spawnSync(threadspec, ["verify", "--quiet", "--filter", "messages/*", "--report", `json=${run}`, "--", threadspec, "serve", "--bug", "tool-results-dropped"]);
   const page = process.env.PAGE ? ["--page", resolve(process.env.PAGE)] : [];
-  execFileSync(threadspec, ["site", site, "--checkout", root, ...page, run]);
+  const made = resolve(process.env.MADE ?? join(root, "target/made"));
+  execFileSync(threadspec, ["site", site, "--checkout", root, "--made", made, ...page, run]);
   if (!lacking) browser = await launch();
 });
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parents[2]
+# What is made from the recordings and kept nowhere else: pages and files of known failures, each below the path that its links start from.
+MADE = ROOT / "target/made"
 
 
 @dataclass
@@ -43,12 +46,18 @@ class Adapter:
 
     @property
     def known_failures(self):
-        return HERE / f"known-failures/{self.id}.toml"
+        """Where `run` makes the file of known failures."""
+        return made(HERE / f"known-failures/{self.id}.toml")
 
     @property
     def notes(self):
         """What the framework documents as its choice."""
         return self.folder / "notes.toml"
+
+    @property
+    def all_notes(self):
+        """All files with choices that count for it."""
+        return [self.notes]
 
     @property
     def day(self):
@@ -59,7 +68,7 @@ class Adapter:
     def reproductions(self):
         """The scripts of the folder by clause. One with a second suffix is for the entry point of that name alone."""
         own = {f".{argument}" for argument in self.arguments}
-        scripts = [script for script in sorted(self.folder.glob("repro/*.*")) if not script.name.startswith("session-")]
+        scripts = [script for script in sorted(self.folder.glob("repro/*.*")) if not script.name.startswith(("session-", "scripted."))]
         return {script.name.split(".")[0]: script for script in scripts if own.issuperset(script.suffixes[:-1])}
 
     @property
@@ -70,6 +79,11 @@ class Adapter:
     @property
     def recording(self):
         return HERE / f"recordings/{self.id}.jsonl.xz"
+
+    @property
+    def transcript(self):
+        """What was said in its recording; None if there is none."""
+        return lzma.decompress(self.recording.read_bytes()) if self.recording.exists() else None
 
 
 class OfSessions:
@@ -93,7 +107,7 @@ class SessionAdapter(OfSessions, Adapter):
 
     @property
     def known_failures(self):
-        return HERE / f"known-failures/sessions/{self.id}.toml"
+        return made(HERE / f"known-failures/sessions/{self.id}.toml")
 
     @property
     def reproductions(self):
@@ -112,6 +126,11 @@ class SessionAdapter(OfSessions, Adapter):
     @property
     def recording(self):
         return HERE / f"recordings/sessions/{self.id}.jsonl.xz"
+
+
+def made(path, root=MADE):
+    """Where a file is made that has this path in the checkout for its links."""
+    return root / path.relative_to(ROOT)
 
 
 def session_adapters():

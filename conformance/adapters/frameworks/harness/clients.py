@@ -4,7 +4,7 @@ import json
 import lzma
 from dataclasses import dataclass
 
-from .adapters import HERE, Adapter, OfSessions
+from .adapters import HERE, Adapter, OfSessions, made
 from .recordings import added, compressed
 
 WIRE = HERE.parent / "wire"
@@ -31,12 +31,22 @@ class Client(Adapter):
 
     @property
     def known_failures(self):
-        return WIRE / f"known-failures/{self.id}.toml"
+        """Where `run` makes the file of a framework. Those of the SDKs are written by hand, since the loop around them is ours."""
+        path = WIRE / f"known-failures/{self.id}.toml"
+        return path if self.folder.name in SDKS else made(path)
+
+    @property
+    def all_notes(self):
+        return [HERE / self.folder.name / self.notes.name, self.notes]
 
     @property
     def recording(self):
         """Of all modes of the folder: they are nearly the same, and so need the space of one."""
         return WIRE / f"recordings/{self.folder.name}.jsonl.xz"
+
+    @property
+    def transcript(self):
+        return recorded(self.recording).get(self.mode)
 
 
 class SessionClient(OfSessions, Client):
@@ -46,7 +56,7 @@ class SessionClient(OfSessions, Client):
 
     @property
     def known_failures(self):
-        return WIRE / f"known-failures/sessions/{self.id}.toml"
+        return made(WIRE / f"known-failures/sessions/{self.id}.toml")
 
     @property
     def recording(self):

@@ -1,20 +1,39 @@
-"""The gateways, whose pages `../gateways/table` writes: their table as a section of MATRIX.md, and their cells for matrix.html."""
+"""The gateways, which `../gateways` judges: their page, their table as a section of MATRIX.md, and their cells for matrix.html."""
 
-import json
+import sys
 
 from .adapters import HERE
 from .cells import Cell, Finding
 
-PAGE = HERE.parent / "gateways/GATEWAYS.md"
-CELLS = HERE.parent / "gateways/cells.json"
+GATEWAYS = HERE.parent / "gateways"
+sys.path.insert(0, str(GATEWAYS))
+
+import judged
+import page as pages
+
+PAGE = GATEWAYS / "GATEWAYS.md"
 LINK = "../gateways/GATEWAYS.md"
+cells = judged.cells
 
 
-def section(page=None):
+def page(cells):
+    return pages.page(cells, judged.reasons())
+
+
+def summary(cells):
+    return [*pages.summary(cells, judged.reasons())]
+
+
+def known(cells):
+    """The lines of each file of known failures."""
+    why = judged.reasons()
+    return [(cell.pair.known_failures, judged.known_failures(cell, why)) for cell in cells if judged.failing(cell.run)]
+
+
+def section(page):
     """The rows of the page's first table, with links that lead to the page."""
-    text = PAGE.read_text() if page is None else page
     rows = []
-    for line in text.split("\n"):
+    for line in page:
         if line.startswith("| "):
             rows.append(line.replace("](#", f"]({LINK}#"))
         elif line.startswith("|"):
@@ -23,10 +42,6 @@ def section(page=None):
             break
     yield from ["", "## Gateways", "", "What programs between an agent and its model change: each clause that is broken, in how many cases; *slanted*: only recommended."]
     yield from [f"[The page of gateways]({LINK}) has what each of them does, versions, and the command of each cell.", "", *rows]
-
-
-def gateways():
-    return json.loads(CELLS.read_text())
 
 
 def cell(kept):

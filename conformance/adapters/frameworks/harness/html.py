@@ -10,6 +10,7 @@ from pathlib import Path
 from . import cells
 from .adapters import ROOT
 from .markdown import cut
+from .reproductions import printed
 from .wire_pages import differing_table
 
 HERE = Path(__file__).parent
@@ -177,7 +178,7 @@ def of_an_adapter(door, column, first, cell):
         yield f'<h5>Without threadspec</h5><p><a href="{place}"><code>{text(" ".join([place, *column.adapter.arguments]))}</code></a></p>'
         # Those of sessions are a page each.
         if door.id == "adapter":
-            yield f"<pre>{text(repro.read_text())}</pre>"
+            yield f"<pre>{text(printed(repro))}</pre>"
 
 
 def clause_texts(doors):

@@ -1,7 +1,11 @@
 """Recordings, as the runner judges them now."""
 
+import concurrent.futures
+import contextlib
 import json
 import subprocess
+import tempfile
+from pathlib import Path
 
 from .adapters import ROOT
 
@@ -16,3 +20,14 @@ def judge(name, transcript, threadspec, scratch):
     if done.returncode not in (0, 1):
         raise ValueError(f"the recording of {name}: `judge` ended with {done.returncode}: {done.stderr.strip()}")
     return json.loads(report.read_text())
+
+
+@contextlib.contextmanager
+def all_at_once(threadspec):
+    """Gives a function that makes what another function makes of many arguments, in order; that gets a way to judge a transcript, and an argument."""
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(2) as pool:
+
+        def each(make, arguments):
+            return pool.map(lambda argument: make(lambda name, transcript: judge(name, transcript, threadspec, Path(scratch)), argument), arguments)
+
+        yield each

@@ -1,16 +1,37 @@
-"""Files of known failures, for `verify --known-failures`: a run is green until something changes."""
+"""Files of known failures, for `verify --known-failures`: a run is green until something changes. They are made when they are needed."""
 
 import json
+import tempfile
+from pathlib import Path
 
+from .adapters import MADE
 from .cells import choices, finding
+from .judging import judge
 
 LONGEST = 200
 
 
-def known_failures(adapter, run, documented=None):
-    """What the file of an adapter should say: each case that fails today, and why. `documented` are the choices of its folder, if not others."""
-    yield f"# What {adapter.id} is known to fail, as `matrix` wrote it from the recording; do not edit."
-    documented = choices(adapter) if documented is None else documented
+def file_of(adapter, threadspec):
+    """The file of known failures of an adapter or a program; one that is not written by hand is made from the recording. None if there is no recording."""
+    path = adapter.known_failures
+    if not path.is_relative_to(MADE):
+        return path if path.exists() else None
+    if (transcript := adapter.transcript) is None:
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        write(path, known_failures(adapter, judge(adapter.day, transcript, threadspec, Path(scratch))))
+    return path
+
+
+def write(path, lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def known_failures(adapter, run):
+    """What the file of an adapter says: each case that fails today, and why."""
+    yield f"# What {adapter.id} is known to fail, made from the recording."
+    documented = choices(adapter)
     for case in sorted(run["cases"], key=lambda case: case["id"]):
         if "charged" in case:
             shown = finding(documented, case, case["charged"])

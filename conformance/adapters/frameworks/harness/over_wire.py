@@ -6,10 +6,8 @@ import tomllib
 from dataclasses import dataclass, field, replace
 
 from . import cells
-from .adapters import HERE
 from .cells import Cell, Column, merged
 from .clients import SDKS, WIRE, clients, recorded
-from .known import known_failures
 
 # A verdict that says nothing of the clause, so that there is nothing to differ from.
 SILENT = ("none", "unsupported", "touched")
@@ -118,8 +116,7 @@ def judged_modes(judge, modes):
 
 
 def program(modes, days, runs):
-    folder, own = modes[0].folder, cells.choices(modes[0])
-    documented = [*cells.choices_in(HERE / folder.name / modes[0].notes.name), *own]
+    folder, own, documented = modes[0].folder, cells.choices_in(modes[0].notes), cells.choices(modes[0])
     columns = {client.mode: cells.column(client, runs[client.mode], days[client.day], documented) for client in modes if client.mode in runs}
     cells.require_needed(own, columns.values(), modes[0].notes)
     return Program(folder.name, columns, runs, documented)
@@ -130,11 +127,11 @@ def unrecorded():
 
 
 def known(found):
-    """The file of known failures of each mode of a framework. Those of the SDKs are written by hand, since the loop around them is ours."""
+    """Each mode of a framework with what was judged in it: what its known failures are made from."""
     for program in found:
         for mode, column in program.modes.items():
             if program.is_framework:
-                yield column.adapter.known_failures, known_failures(column.adapter, program.runs[mode], program.choices)
+                yield column.adapter, program.runs[mode]
 
 
 def reasons(name="differences.toml"):

@@ -15,13 +15,14 @@ def compressed(said):
     return lzma.compress(said if isinstance(said, bytes) else said.encode(), filters=[XZ])
 
 
-def keep(root, transcripts, days):
-    """Writes recordings by their paths, and their days into `days.json` of the root: all of them, or none.
+def keep(root, transcripts, days, superseded=()):
+    """Writes recordings by their paths, and their days into `days.json` of the root: all of them, or none. Recordings of the adapters that they supersede go.
 
     Each is whole before the first gets its name. The days come first: a day without a recording says nothing, a recording without one cannot be shown.
     """
     kept = root / "days.json"
-    whole = {**(json.loads(kept.read_text()) if kept.exists() else {}), **days}
+    gone = {adapter.day for adapter in superseded}
+    whole = {**{name: day for name, day in (json.loads(kept.read_text()) if kept.exists() else {}).items() if name not in gone}, **days}
     texts = {kept: (json.dumps(whole, indent=1, sort_keys=True) + "\n").encode(), **{path: compressed(said) for path, said in transcripts.items()}}
     parts = {path: path.with_name(f".{path.name}.part") for path in texts}
     try:
@@ -30,6 +31,8 @@ def keep(root, transcripts, days):
             parts[path].write_bytes(text)
         for path, part in parts.items():
             os.replace(part, path)
+        for adapter in superseded:
+            adapter.recording.unlink()
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)

@@ -1,10 +1,12 @@
-"""What a renewal of the matrix found: which verdicts changed since the newest version that was recorded, and whether it is whole."""
+"""When a recording is renewed: only if a verdict changed. And what a renewal of the matrix found, and whether it is whole."""
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import trends, versions
 from .adapters import Adapter
+from .judging import judge
 
 
 class Incomplete(Exception):
@@ -19,10 +21,19 @@ class Renewed:
     step: trends.Step
     recording: Path | None = None
 
-    @property
-    def is_new(self):
-        """Whether there is something to keep: a version that was not recorded yet, or another verdict."""
-        return self.step.changed or self.step.before != self.step.after
+
+def says_otherwise(name, before, after, threadspec):
+    """Whether a transcript has another verdict than an earlier one, or one of a case that was not judged there. `before` is None if there is none."""
+    if before is None:
+        return True
+    with tempfile.TemporaryDirectory() as scratch:
+        old, new = (verdicts(judge(name, transcript, threadspec, Path(scratch))) for transcript in (before, after))
+    return old != new
+
+
+def verdicts(run):
+    """What is said of each case."""
+    return {case["id"]: trends.said_of(case) for case in run["cases"]}
 
 
 def delivered(adapters, folders, recordings):

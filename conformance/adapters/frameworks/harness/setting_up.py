@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from .adapters import ROOT
+from .known import file_of
 from .processes import Processes
 
 SETUP_LIMIT = 1800
@@ -52,12 +53,12 @@ def verify(adapter, options, log, more=()):
     report, transcript = options.out / f"{adapter.id}.json", options.out / f"{adapter.id}.transcript.jsonl"
     report.unlink(missing_ok=True)
     transcript.unlink(missing_ok=True)
-    known = adapter.known_failures
+    known = None if options.ignore_known_failures else file_of(adapter, options.threadspec)
     command = [options.threadspec, "verify", "--profile", "universal", "--timeout", str(options.case_timeout), "--quiet", "--corpus", "golden", *more]
     # What an adapter cannot see is no fault. Its known failures must fail: so it cannot come to see less unnoticed.
     command += ["--max-unsupported", "1000"]
     command += [f"--filter={glob}" for glob in options.filter]
-    command += ["--known-failures", str(known)] if known.exists() and not options.ignore_known_failures else []
+    command += ["--known-failures", str(known)] if known else []
     command += ["--report", f"json={report}", "--transcript", str(transcript), "--", *adapter.command]
     code = execute(command, options.timeout, log, cwd=ROOT, **in_memory())
     if code is None:

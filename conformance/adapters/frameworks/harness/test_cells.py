@@ -5,6 +5,7 @@ import tempfile
 import tomllib
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from . import cells, doors, html, known, markdown, run_files
 from .adapters import Adapter
@@ -105,6 +106,20 @@ class Cells(unittest.TestCase):
         self.assertIn(json.dumps('AGENT-IDS: "twice"'), lines)
         self.assertIn("timeout: no reply", lines)
         self.assertNotIn('"b"', lines)
+
+    def test_the_file_of_known_failures_is_made_from_the_recording_when_it_is_needed(self):
+        adapter = self.column(case("a", "fail", "AGENT-IDS: twice")).adapter
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.enterContext(mock.patch.object(known, "MADE", folder))
+        self.enterContext(mock.patch.object(known, "judge", lambda name, transcript, *_: self.run if transcript == b"said" else None))
+        for transcript, expected in (None, None), (b"said", ["a"]):
+            with mock.patch.multiple(type(adapter), known_failures=folder / "made.toml", transcript=transcript):
+                path = known.file_of(adapter, "threadspec")
+            self.assertEqual(path and [entry["pattern"] for entry in tomllib.loads(path.read_text())["known"]], expected)
+        # What a person wrote is taken as it is.
+        for path in (folder.parent / "absent.toml", Path(__file__)):
+            with mock.patch.multiple(type(adapter), known_failures=path, transcript=b"said"):
+                self.assertEqual(known.file_of(adapter, "threadspec"), path if path.exists() else None)
 
     def test_known_failures_name_the_page_where_a_choice_is_documented(self):
         page = "https://example.org/ids"

@@ -4,6 +4,7 @@ import re
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from . import renewal, trends, versions
 from .adapters import HERE, ROOT, Adapter, SessionAdapter, adapters
@@ -57,14 +58,33 @@ class Newest(unittest.TestCase):
         self.assertIs(renewal.newest([("2026-01-01", old), ("2026-02-01", new), ("2026-01-03", again)]), again)
 
 
+class Otherwise(unittest.TestCase):
+    """A transcript stands for the cases that it has, here by their names."""
+
+    def says_otherwise(self, before, after):
+        transcripts = {b"before": before, b"after": after}
+        with mock.patch.object(renewal, "judge", lambda name, transcript, *_: run("1.0", *transcripts[transcript])):
+            return renewal.says_otherwise("looper", b"before", b"after", "threadspec")
+
+    def test_a_recording_is_renewed_only_if_a_verdict_changed(self):
+        self.assertFalse(self.says_otherwise([case("a", "AGENT-IDS")], [{**case("a", "AGENT-IDS"), "note": "AGENT-IDS: in other words"}]))
+        self.assertTrue(self.says_otherwise([case("a", "AGENT-IDS")], [case("a")]))
+        self.assertTrue(self.says_otherwise([case("a")], [case("a", verdict="unsupported")]))
+
+    def test_a_case_that_was_not_judged_before_is_a_verdict_more(self):
+        self.assertTrue(self.says_otherwise([case("a"), case("b", verdict="not-run")], [case("a"), case("b")]))
+
+    def test_what_was_never_recorded_is_new(self):
+        self.assertTrue(renewal.says_otherwise("looper", None, b"after", "threadspec"))
+
+
 class Told(unittest.TestCase):
     def test_nothing_is_told_where_no_verdict_changed(self):
         same = renewed(run("1.0", case("a", "AGENT-IDS")), run("1.1", {**case("a", "AGENT-IDS"), "note": "AGENT-IDS: in other words"}))
         self.assertIsNone(renewal.issue([same]))
-        self.assertTrue(same.is_new)
-        self.assertFalse(renewed(run("1.0", case("a", "AGENT-IDS")), run("1.0", case("a", "AGENT-IDS"))).is_new)
+        self.assertFalse(same.step.changed)
         # The same version with other dependencies.
-        self.assertTrue(renewed(run("1.0", case("a", "AGENT-IDS")), run("1.0", case("a"))).is_new)
+        self.assertTrue(renewed(run("1.0", case("a", "AGENT-IDS")), run("1.0", case("a"))).step.changed)
 
     def test_a_new_case_is_no_change_of_a_framework(self):
         self.assertIsNone(renewal.issue([renewed(run("1.0", case("a")), run("1.1", case("a"), case("b", "AGENT-IDS")))]))

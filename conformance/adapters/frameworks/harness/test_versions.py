@@ -7,6 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from . import recordings, versions
+from .adapters import adapters, session_adapters
 from .setting_up import NotFit
 
 
@@ -74,6 +75,24 @@ class Kept(unittest.TestCase):
         self.keep("two.xz")
         self.assertEqual(self.files(), ["days.json", "one.xz", "sessions/one.xz", "two.xz"])
         self.assertEqual(list(json.loads((self.root / "days.json").read_text())), ["one.xz", "sessions/one.xz", "two.xz"])
+
+    def test_what_is_superseded_goes_with_its_day(self):
+        self.keep("one@1.0.xz", "one@1.1.xz")
+        old = mock.Mock(day="one@1.0.xz", recording=self.root / "one@1.0.xz")
+        recordings.keep(self.root, {self.root / "one@1.2.xz": "said\n"}, {"one@1.2.xz": "2026-01-03"}, [old])
+        self.assertEqual(self.files(), ["days.json", "one@1.1.xz", "one@1.2.xz"])
+        self.assertEqual(list(json.loads((self.root / "days.json").read_text())), ["one@1.1.xz", "one@1.2.xz"])
+
+    def test_one_framework_alone_keeps_all_its_versions(self):
+        folders = {folder.parent.name: json.loads(folder.read_text()).get("trend", False) for folder in versions.HERE.glob("*/framework.json")}
+        trend, = (name for name, has_trend in folders.items() if has_trend)
+        for adapter in [*adapters(), *session_adapters()]:
+            kept = versions.recorded(adapter)
+            if adapter.folder.name == trend:
+                self.assertEqual(versions.superseded(adapter, "9.9"), [])
+            else:
+                self.assertLessEqual(len(kept), 1, adapter.day)
+                self.assertEqual([one.id for one in versions.superseded(adapter, "9.9")], [one.id for one in kept])
 
     def test_what_fails_while_it_is_written_leaves_nothing(self):
         self.keep("one.xz")

@@ -46,6 +46,13 @@ def recorded(adapter):
     return [at(adapter, version_of(path, adapter)) for path in sorted(places)]
 
 
+def superseded(adapter, version):
+    """What a recording of a version makes needless: those of all versions but the pinned one. One framework keeps them, for the trend."""
+    if json.loads((adapter.folder / "framework.json").read_text()).get("trend"):
+        return []
+    return [other for other in recorded(adapter) if other.id != at(adapter, version).id]
+
+
 def version_of(path, adapter):
     """The version in the name of a recording of an adapter."""
     return path.name.removeprefix(f"{adapter.id}@").removesuffix(".jsonl.xz")

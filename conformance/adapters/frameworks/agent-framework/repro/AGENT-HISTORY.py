@@ -1,16 +1,8 @@
 """The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 if so."""
 
 import asyncio
-from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message
 
-SENT = []
-
-
-class Scripted(FunctionInvocationLayer, BaseChatClient):
-    async def _inner_get_response(self, *, messages, stream, options, **others):
-        SENT.append(list(messages))
-        return ChatResponse(messages=[Message("assistant", [Content.from_text("Done")])])
-
+from scripted import Agent, Content, Message, SENT, Scripted
 
 HISTORY = [Message("assistant", [Content.from_function_call("h1", "look", arguments="{}")]), Message("user", ["Well?"])]
 asyncio.run(Agent(client=Scripted()).run(HISTORY))

@@ -6,37 +6,11 @@ The documentation (https://learn.microsoft.com/en-us/agent-framework/agents/conv
 
 import asyncio
 
-from agent_framework import Agent, BaseChatClient, ChatMiddlewareLayer, ChatResponse, Content, FunctionInvocationLayer, Message, tool
-
-SENT, SAID, RAN = [], [], []
-
-
-class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    async def _inner_get_response(self, *, messages, stream, options, **others):
-        SENT.append([(message.role, [content.to_dict() for content in message.contents]) for message in messages])
-        said = SAID.pop(0)
-        if isinstance(said, Exception):
-            raise said
-        return ChatResponse(messages=[Message("assistant", [said])])
-
-
-def call(id, name, arguments="{}"):
-    return Content.from_function_call(id, name, arguments=arguments)
-
-
-def text(words):
-    return Content.from_text(words)
-
-
-@tool(approval_mode="always_require")
-def pay() -> str:
-    """Pays."""
-    RAN.append("pay")
-    return "paid"
+from scripted import Agent, Message, RAN, SAID, SENT, Talking, call, pay, text
 
 
 async def main():
-    agent = Agent(client=Scripted(), tools=[pay])
+    agent = Agent(client=Talking(), tools=[pay])
     session = agent.create_session()
     SAID.extend([call("p", "pay"), ConnectionError("overloaded"), text("Done")])
     paused = await agent.run("Pay", session=session)

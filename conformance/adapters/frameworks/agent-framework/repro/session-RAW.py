@@ -5,26 +5,7 @@ The documentation of tools (https://learn.microsoft.com/en-us/agent-framework/ag
 
 import asyncio
 
-from agent_framework import Agent, BaseChatClient, ChatMiddlewareLayer, ChatResponse, Content, FunctionInvocationLayer, Message, tool
-
-SENT, SAID, RAN = [], [], []
-
-
-class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    async def _inner_get_response(self, *, messages, stream, options, **others):
-        SENT.append([(message.role, [content.to_dict() for content in message.contents]) for message in messages])
-        said = SAID.pop(0)
-        if isinstance(said, Exception):
-            raise said
-        return ChatResponse(messages=[Message("assistant", [said])])
-
-
-def call(id, name, arguments="{}"):
-    return Content.from_function_call(id, name, arguments=arguments)
-
-
-def text(words):
-    return Content.from_text(words)
+from scripted import Agent, RAN, SAID, SENT, Talking, call, text, tool
 
 
 @tool
@@ -35,7 +16,7 @@ def clean(folder: str = "/") -> str:
 
 
 async def main():
-    agent = Agent(client=Scripted(), tools=[clean])
+    agent = Agent(client=Talking(), tools=[clean])
     SAID.extend([call("c", "clean", '{"folder": "/tm'), text("Done")])
     await agent.run("Clean /tmp", session=agent.create_session())
 

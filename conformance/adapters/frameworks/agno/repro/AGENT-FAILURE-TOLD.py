@@ -1,20 +1,6 @@
 """The model calls a tool that does not exist. The answer does not say which. Exit code 1 if so."""
 
-from agno.agent import Agent
-from agno.models.base import Model
-from agno.models.message import Message
-from agno.models.response import ModelResponse
-
-SENT = []
-
-
-class Scripted(Model):
-    ainvoke = invoke_stream = ainvoke_stream = _parse_provider_response = _parse_provider_response_delta = None
-
-    def invoke(self, messages, assistant_message, **options):
-        SENT.append(list(messages))
-        calls = [{"id": id, "type": "function", "function": {"name": "missing", "arguments": "{}"}} for id in ["c1"]]
-        return ModelResponse(role="assistant", tool_calls=calls) if len(SENT) == 1 and calls else ModelResponse(role="assistant", content="Done")
+from scripted import Agent, CALLS, SENT, Scripted
 
 
 def look():
@@ -22,6 +8,7 @@ def look():
     return [True, None]
 
 
+CALLS.extend([("c1", "missing")])
 Agent(model=Scripted(id="scripted"), tools=[look], telemetry=False).run("Go")
 print([(message.role, message.content) for message in SENT[-1]])
 assert "missing" in SENT[-1][-1].content, SENT[-1][-1].content

@@ -1,27 +1,8 @@
 """The model uses one id twice. Both calls and both answers are sent with it, and no provider takes them. Exit code 1 if so."""
 
-from agno.agent import Agent
-from agno.models.base import Model
-from agno.models.message import Message
-from agno.models.response import ModelResponse
+from scripted import Agent, CALLS, SENT, Scripted, look
 
-SENT = []
-
-
-class Scripted(Model):
-    ainvoke = invoke_stream = ainvoke_stream = _parse_provider_response = _parse_provider_response_delta = None
-
-    def invoke(self, messages, assistant_message, **options):
-        SENT.append(list(messages))
-        calls = [{"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}} for id in ["c1", "c1"]]
-        return ModelResponse(role="assistant", tool_calls=calls) if len(SENT) == 1 and calls else ModelResponse(role="assistant", content="Done")
-
-
-def look():
-    """Looks."""
-    return "r"
-
-
+CALLS.extend([("c1", "look"), ("c1", "look")])
 Agent(model=Scripted(id="scripted"), tools=[look], telemetry=False).run("Go")
 print([(message.role, message.content) for message in SENT[-1]])
 ids = [message.tool_call_id for message in SENT[-1] if message.role == "tool"]

@@ -9,37 +9,10 @@ import tempfile
 
 os.environ["AGNO_TELEMETRY"] = "false"
 
-from agno.agent import Agent
-from agno.db.sqlite import SqliteDb
-from agno.models.base import Model
-from agno.models.response import ModelResponse
-from agno.tools import tool
-
-SENT, SAID, RAN = [], [], []
-
-
-class Scripted(Model):
-    ainvoke = invoke_stream = ainvoke_stream = _parse_provider_response = _parse_provider_response_delta = None
-
-    def invoke(self, messages, assistant_message, **options):
-        SENT.append([(message.role, message.content, message.tool_calls or message.tool_call_id) for message in messages])
-        said = SAID.pop(0)
-        return ModelResponse(role="assistant", **({"content": said} if isinstance(said, str) else {"tool_calls": said}))
-
-
-def call(id, name):
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}
-
-
-@tool(requires_confirmation=True)
-def pay():
-    """Pays."""
-    RAN.append("pay")
-    return "paid"
-
+from scripted import Agent, RAN, SAID, SENT, SqliteDb, Talking, call, pay
 
 db = SqliteDb(db_file=f"{tempfile.mkdtemp()}/agno.db")
-agent = Agent(model=Scripted(id="scripted"), tools=[pay], db=db, session_id="1", add_history_to_context=True, telemetry=False)
+agent = Agent(model=Talking(id="scripted"), tools=[pay], db=db, session_id="1", add_history_to_context=True, telemetry=False)
 SAID.extend([[call("p", "pay")], "Never mind then.", "Done"])
 paused = agent.run("Pay")
 agent.run("Stop, do not pay")

@@ -8,33 +8,7 @@ import tempfile
 
 os.environ["AGNO_TELEMETRY"] = "false"
 
-from agno.agent import Agent
-from agno.db.sqlite import SqliteDb
-from agno.models.base import Model
-from agno.models.response import ModelResponse
-from agno.tools import tool
-
-SENT, SAID, RAN = [], [], []
-
-
-class Scripted(Model):
-    ainvoke = invoke_stream = ainvoke_stream = _parse_provider_response = _parse_provider_response_delta = None
-
-    def invoke(self, messages, assistant_message, **options):
-        SENT.append([(message.role, message.content, message.tool_calls or message.tool_call_id) for message in messages])
-        said = SAID.pop(0)
-        return ModelResponse(role="assistant", **({"content": said} if isinstance(said, str) else {"tool_calls": said}))
-
-
-def call(id, name):
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": "{}"}}
-
-
-@tool(requires_confirmation=True)
-def pay():
-    """Pays."""
-    RAN.append("pay")
-    return "paid"
+from scripted import Agent, SAID, SENT, SqliteDb, Talking, call, pay, tool
 
 
 @tool
@@ -44,7 +18,7 @@ def balance():
 
 
 db = SqliteDb(db_file=f"{tempfile.mkdtemp()}/agno.db")
-agent = Agent(model=Scripted(id="scripted"), tools=[pay, balance], db=db, session_id="1", add_history_to_context=True, telemetry=False)
+agent = Agent(model=Talking(id="scripted"), tools=[pay, balance], db=db, session_id="1", add_history_to_context=True, telemetry=False)
 SAID.extend([[call("b", "balance"), call("p", "pay")], "Done"])
 paused = agent.run("Pay")
 paused.active_requirements[0].confirm()

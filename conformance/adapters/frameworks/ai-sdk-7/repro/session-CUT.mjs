@@ -3,9 +3,9 @@
 // persistence, with the abort signal forwarded as the guide to stopping streams says.
 // Announced: only for subagents, whose guide names the option that helps (`ignoreIncompleteToolCalls`). Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { convertToModelMessages, generateId, jsonSchema, stepCountIs, streamText, tool, toUIMessageStream, validateUIMessages } from 'ai';
+import { convertToModelMessages, generateId, toUIMessageStream, validateUIMessages } from 'ai';
+import { jsonSchema, sent, stepCountIs, streamText, tool } from './scripted.mjs';
 
-const sent = [];
 const model = {
   specificationVersion: 'v4', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
   async doStream({ prompt }) {
@@ -16,7 +16,6 @@ const model = {
     return { stream: ReadableStream.from([{ type: 'stream-start', warnings: [] }, ...parts, finish]) };
   },
 };
-
 const stop = new AbortController();
 const inputSchema = jsonSchema({ type: 'object' });
 const tools = {
@@ -30,7 +29,6 @@ const tools = {
     },
   }),
 };
-
 let stored = [];
 async function post(text, abortSignal) {
   const messages = [...stored, { id: generateId(), role: 'user', parts: [{ type: 'text', text }] }];
@@ -44,7 +42,6 @@ async function post(text, abortSignal) {
   for await (const chunk of stream) if (chunk.type === 'abort') console.log('stopped');
   return failed;
 }
-
 await post('Pay', stop.signal);
 console.log('stored:', JSON.stringify(stored.at(-1).parts, undefined, 1));
 const failures = [await post('Are you there?'), await post('Hello?')];

@@ -3,9 +3,9 @@
 // missing for tool call c1."
 // Announced: no. A later message is said to supersede the request (in the code of `convertToModelMessages`). Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { AbstractChat, DirectChatTransport, isToolUIPart, jsonSchema, lastAssistantMessageIsCompleteWithApprovalResponses as isComplete, tool, ToolLoopAgent } from 'ai';
+import { AbstractChat, DirectChatTransport, isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses as isComplete, ToolLoopAgent } from 'ai';
+import { jsonSchema, sent, tool } from './scripted.mjs';
 
-const sent = [];
 const model = {
   specificationVersion: 'v4', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
   async doStream({ prompt }) {
@@ -19,7 +19,6 @@ const model = {
 };
 const pay = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: async () => 'paid' });
 const agent = new ToolLoopAgent({ model, tools: { pay }, toolApproval: { pay: 'user-approval' } });
-
 // What `useChat` keeps, without a page.
 const state = {
   status: 'ready', messages: [], snapshot: structuredClone,
@@ -30,7 +29,6 @@ const state = {
 class Chat extends AbstractChat {}
 const onError = ({ message }) => message;
 const chat = new Chat({ state, transport: new DirectChatTransport({ agent, onError }), sendAutomaticallyWhen: isComplete });
-
 await chat.sendMessage({ text: 'Pay' });
 const waiting = chat.messages.flatMap(({ parts }) => parts).find((part) => isToolUIPart(part) && part.state === 'approval-requested');
 await chat.sendMessage({ text: 'What would that cost?' });

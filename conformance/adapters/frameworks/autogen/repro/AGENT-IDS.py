@@ -1,21 +1,8 @@
 """The model uses one id twice. Both calls and both answers are sent with it, and no provider takes them. Exit code 1 if so."""
 
 import asyncio
-from autogen_agentchat.agents import AssistantAgent
-from autogen_core import FunctionCall
-from autogen_core.models import ChatCompletionClient, CreateResult, RequestUsage
 
-SENT = []
-
-
-class Scripted(ChatCompletionClient):
-    async def create(self, messages, **options):
-        SENT.append(list(messages))
-        turn = [FunctionCall(id="c1", name="look", arguments="{}") for _ in range(2)] if len(SENT) == 1 else "Done"
-        return CreateResult(finish_reason="stop", content=turn, usage=RequestUsage(0, 0), cached=False)
-
-    model_info = capabilities = {"vision": False, "function_calling": True, "json_output": False, "structured_output": False, "family": "unknown"}
-    actual_usage = total_usage = count_tokens = remaining_tokens = create_stream = close = None
+from scripted import AssistantAgent, CALLS, FunctionCall, SENT, Scripted
 
 
 def look() -> str:
@@ -23,6 +10,7 @@ def look() -> str:
     return "r"
 
 
+CALLS.extend([FunctionCall(id="c1", name="look", arguments="{}") for _ in range(2)])
 asyncio.run(AssistantAgent("agent", Scripted(), tools=[look], max_tool_iterations=2).run(task="Go"))
 ids = [result.call_id for result in SENT[-1][-1].content]
 assert len(set(ids)) == len(ids), ids

@@ -1,21 +1,8 @@
 """A tool returns True and None. The model is shown Python, not JSON. Exit code 1 if so."""
 
 import asyncio
-from autogen_agentchat.agents import AssistantAgent
-from autogen_core import FunctionCall
-from autogen_core.models import ChatCompletionClient, CreateResult, RequestUsage
 
-SENT = []
-
-
-class Scripted(ChatCompletionClient):
-    async def create(self, messages, **options):
-        SENT.append(list(messages))
-        turn = [FunctionCall(id="c1", name="look", arguments="{}")] if len(SENT) == 1 else "Done"
-        return CreateResult(finish_reason="stop", content=turn, usage=RequestUsage(0, 0), cached=False)
-
-    model_info = capabilities = {"vision": False, "function_calling": True, "json_output": False, "structured_output": False, "family": "unknown"}
-    actual_usage = total_usage = count_tokens = remaining_tokens = create_stream = close = None
+from scripted import AssistantAgent, CALLS, FunctionCall, SENT, Scripted
 
 
 def look() -> list:
@@ -23,5 +10,6 @@ def look() -> list:
     return [True, None]
 
 
+CALLS.extend([FunctionCall(id="c1", name="look", arguments="{}")])
 asyncio.run(AssistantAgent("agent", Scripted(), tools=[look], max_tool_iterations=2).run(task="Go"))
 assert SENT[-1][-1].content[0].content == "[true, null]", SENT[-1][-1].content[0].content

@@ -7,35 +7,11 @@ inconsistent state (https://microsoft.github.io/autogen/stable/user-guide/agentc
 
 import asyncio
 
-from autogen_agentchat.agents import AssistantAgent
-from autogen_core import CancellationToken, FunctionCall
-from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, RequestUsage
-
-SENT, SAID = [], []
-ABILITIES = {"vision": False, "function_calling": True, "json_output": False, "structured_output": False, "family": "unknown"}
-
-
-class Scripted(ChatCompletionClient):
-    async def create(self, messages, **options):
-        SENT.append(messages)
-        said = SAID.pop(0)
-        return CreateResult(finish_reason="stop", content=said, usage=RequestUsage(0, 0), cached=False)
-
-    model_info = capabilities = property(lambda self: ABILITIES)
-    actual_usage = total_usage = lambda self: RequestUsage(0, 0)
-    count_tokens = remaining_tokens = lambda self, messages, **options: 0
-    create_stream = close = None
-
-
-async def pay(whom: str) -> str:
-    """Pays somebody."""
-    if whom == "bob":
-        await asyncio.sleep(9)
-    return f"{whom} is paid"
+from scripted import AssistantAgent, AssistantMessage, CancellationToken, FunctionCall, SAID, SENT, Talking, pay
 
 
 async def main():
-    agent = AssistantAgent("agent", Scripted(), tools=[pay])
+    agent = AssistantAgent("agent", Talking(), tools=[pay])
     SAID.extend([[FunctionCall(id="a", name="pay", arguments='{"whom": "al'), FunctionCall(id="b", name="pay", arguments='{"whom": "bob"}')], "Done"])
     token = CancellationToken()
     run = asyncio.create_task(agent.run(task="Pay both", cancellation_token=token))

@@ -1,21 +1,10 @@
 """A tool returns a lone surrogate. It is sent as it is, and cannot be written as UTF-8. Exit code 1 if so."""
 
 import os
+
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}
-from crewai import Agent, BaseLLM
-from crewai.tools import tool
 
-SENT = []
-
-
-class Scripted(BaseLLM):
-    def call(self, messages, *others, **options):
-        SENT.append(list(messages))
-        calls = [{"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}} for id in ["c1"]]
-        return calls if len(SENT) == 1 and calls else "Done"
-
-    def supports_function_calling(self):
-        return True
+from scripted import Agent, CALLS, SENT, Scripted, tool
 
 
 @tool("look")
@@ -24,6 +13,7 @@ def look():
     return "\ud83d"
 
 
+CALLS.extend([("c1", "look")])
 agent = Agent(role="agent", goal="answer", backstory="none", llm=Scripted(model="scripted"), tools=[look])
 agent.kickoff("Go")
 assert "\ud83d" not in SENT[-1][-1]["content"], ascii(SENT[-1][-1]["content"])

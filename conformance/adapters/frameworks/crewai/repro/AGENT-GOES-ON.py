@@ -1,10 +1,10 @@
 """The model answers with an empty text. The run ends with an exception. Exit code 1 if so."""
 
 import os
-os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}
-from crewai import Agent, BaseLLM
 
-SENT = []
+os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}
+
+from scripted import Agent, BaseLLM, SENT
 
 
 class Scripted(BaseLLM):

@@ -1,20 +1,10 @@
 """The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 if so."""
 
 import os
+
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}
-from crewai import Agent, BaseLLM
 
-SENT = []
-
-
-class Scripted(BaseLLM):
-    def call(self, messages, *others, **options):
-        SENT.append(list(messages))
-        return "Done"
-
-    def supports_function_calling(self):
-        return True
-
+from scripted import Agent, SENT, Scripted
 
 agent = Agent(role="agent", goal="answer", backstory="none", llm=Scripted(model="scripted"))
 asked = {"id": "h1", "type": "function", "function": {"name": "look", "arguments": "{}"}}

@@ -1,19 +1,8 @@
 """A tool raises. The run ends with its exception. Exit code 1 if so."""
 
 import asyncio
-from google.adk.agents import LlmAgent
-from google.adk.models import BaseLlm, LlmResponse
-from google.adk.runners import InMemoryRunner
-from google.genai.types import Content, FunctionCall, Part
 
-SENT = []
-
-
-class Scripted(BaseLlm):
-    async def generate_content_async(self, llm_request, stream=False):
-        SENT.append(llm_request)
-        calls = [Part(function_call=FunctionCall(id=id, name="look", args={})) for id in ["c1"]] if len(SENT) == 1 else []
-        yield LlmResponse(content=Content(role="model", parts=calls or [Part(text="Done")]))
+from scripted import CALLS, InMemoryRunner, LlmAgent, SENT, Scripted
 
 
 def look():
@@ -21,6 +10,7 @@ def look():
     raise ValueError("no disk")
 
 
+CALLS.extend(["c1"])
 runner = InMemoryRunner(LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[look]))
 try:
     asyncio.run(runner.run_debug("Go", quiet=True))

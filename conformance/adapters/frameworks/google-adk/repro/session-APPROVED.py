@@ -6,19 +6,7 @@ The documentation of confirmations (https://google.github.io/adk-docs/tools-cust
 
 import asyncio
 
-from google.adk.agents import LlmAgent
-from google.adk.models import BaseLlm, LlmResponse
-from google.adk.runners import InMemoryRunner
-from google.adk.tools import FunctionTool
-from google.genai.types import Content, FunctionCall, FunctionResponse, Part
-
-SENT, SAID, RAN, STOP = [], [], [], asyncio.Event()
-
-
-class Scripted(BaseLlm):
-    async def generate_content_async(self, llm_request, stream=False):
-        SENT.append(llm_request.contents)
-        yield LlmResponse(content=Content(role="model", parts=SAID.pop(0)))
+from scripted import Content, FunctionCall, FunctionResponse, FunctionTool, InMemoryRunner, LlmAgent, Part, RAN, SAID, SENT, STOP, Talking
 
 
 async def pay(whom: str):
@@ -32,7 +20,7 @@ async def pay(whom: str):
 
 
 async def main():
-    runner = InMemoryRunner(LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[FunctionTool(pay, require_confirmation=True)]))
+    runner = InMemoryRunner(LlmAgent(name="agent", model=Talking(model="scripted"), tools=[FunctionTool(pay, require_confirmation=True)]))
     await runner.session_service.create_session(app_name=runner.app_name, user_id="user", session_id="1")
 
     async def run(*parts, **options):

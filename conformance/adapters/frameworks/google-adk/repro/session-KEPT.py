@@ -7,22 +7,7 @@ of `run_async` is Python's), and of a resumed one that the results of tools whic
 
 import asyncio
 
-from google.adk.agents import LlmAgent
-from google.adk.models import BaseLlm, LlmResponse
-from google.adk.runners import InMemoryRunner
-from google.genai.types import Content, FunctionCall, Part
-
-SENT, SAID, STOP = [], [], asyncio.Event()
-
-
-class Scripted(BaseLlm):
-    async def generate_content_async(self, llm_request, stream=False):
-        SENT.append(llm_request.contents)
-        yield LlmResponse(content=Content(role="model", parts=SAID.pop(0)))
-
-
-def call(id, name):
-    return Part(function_call=FunctionCall(id=id, name=name, args={}))
+from scripted import Content, InMemoryRunner, LlmAgent, Part, SAID, SENT, STOP, Talking, call
 
 
 async def alice():
@@ -36,12 +21,13 @@ async def bob():
     STOP.set()
     await asyncio.sleep(9)
 
+
 def answers():
     return {part.function_response.id: part.function_response.response for content in SENT[-1] for part in content.parts if part.function_response}
 
 
 async def main():
-    runner = InMemoryRunner(LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[alice, bob]))
+    runner = InMemoryRunner(LlmAgent(name="agent", model=Talking(model="scripted"), tools=[alice, bob]))
     await runner.session_service.create_session(app_name=runner.app_name, user_id="user", session_id="1")
 
     async def run(text, **options):

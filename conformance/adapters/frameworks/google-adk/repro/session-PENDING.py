@@ -6,25 +6,9 @@ The documentation (https://google.github.io/adk-docs/tools-custom/confirmation/)
 
 import asyncio
 
-from google.adk.agents import LlmAgent
 from google.adk.apps import App, ResumabilityConfig
-from google.adk.models import BaseLlm, LlmResponse
-from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
-from google.adk.tools import FunctionTool
-from google.genai.types import Content, FunctionCall, FunctionResponse, Part
-
-SENT, SAID, RAN = [], [], []
-
-
-class Scripted(BaseLlm):
-    async def generate_content_async(self, llm_request, stream=False):
-        SENT.append(llm_request.contents)
-        yield LlmResponse(content=Content(role="model", parts=SAID.pop(0)))
-
-
-def call(id, name):
-    return Part(function_call=FunctionCall(id=id, name=name, args={}))
+from scripted import Content, FunctionResponse, FunctionTool, LlmAgent, Part, RAN, Runner, SAID, SENT, Talking, call
 
 
 def pay():
@@ -34,7 +18,7 @@ def pay():
 
 
 async def main():
-    agent = LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[FunctionTool(pay, require_confirmation=True)])
+    agent = LlmAgent(name="agent", model=Talking(model="scripted"), tools=[FunctionTool(pay, require_confirmation=True)])
     service = InMemorySessionService()
     runner = Runner(app=App(name="app", root_agent=agent, resumability_config=ResumabilityConfig(is_resumable=True)), session_service=service)
     await service.create_session(app_name="app", user_id="user", session_id="1")
@@ -47,6 +31,7 @@ async def main():
     asked = next(call.id for event in events for call in event.get_function_calls() if call.name == "adk_request_confirmation")
     await run(Part(text="Stop, do not pay"))
     await run(Part(function_response=FunctionResponse(id=asked, name="adk_request_confirmation", response={"confirmed": True})))
+
 
 asyncio.run(main())
 print(*SENT[-1], sep="\n")

@@ -11,13 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-from google.adk.agents import LlmAgent
-from google.adk.models import BaseLlm, LlmResponse
-from google.adk.runners import Runner
-from google.adk.sessions.sqlite_session_service import SqliteSessionService
-from google.genai.types import Content, FunctionCall, Part
+from scripted import BaseLlm, Content, FunctionCall, LlmAgent, LlmResponse, Part, Runner, SENT, SqliteSessionService
 
-SENT = []
 CALL = [Part(text="Alice it is.", thought=True, thought_signature=b"signed"), Part(function_call=FunctionCall(id="p", name="pay", args={}))]
 
 

@@ -1,20 +1,6 @@
 """The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 if so."""
 
-from haystack import component
-from haystack.components.agents import Agent
-from haystack.dataclasses import ChatMessage, ToolCall
-from haystack.tools import Tool
-
-SENT = []
-
-
-@component
-class Scripted:
-    @component.output_types(replies=list[ChatMessage])
-    def run(self, messages: list[ChatMessage], tools: list[Tool] | None = None):
-        SENT.append(messages)
-        calls = [] if len(SENT) == 1 else []
-        return {"replies": [ChatMessage.from_assistant(None if calls else "Done", tool_calls=calls)]}
+from scripted import Agent, ChatMessage, SENT, Scripted, Tool, ToolCall
 
 
 def look():

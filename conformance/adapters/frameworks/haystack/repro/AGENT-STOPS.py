@@ -1,11 +1,6 @@
 """The model answers with an empty text. It is asked again. Exit code 1 if so."""
 
-from haystack import component
-from haystack.components.agents import Agent
-from haystack.dataclasses import ChatMessage
-from haystack.tools import Tool
-
-SENT = []
+from scripted import Agent, ChatMessage, SENT, Tool, component
 
 
 @component

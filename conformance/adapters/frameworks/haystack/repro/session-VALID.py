@@ -8,12 +8,7 @@ import os
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
-from haystack import component
-from haystack.components.agents import Agent
-from haystack.dataclasses import ChatMessage, ToolCall
-from haystack.tools import Tool
-
-SENT = []
+from scripted import Agent, CALLS, ChatMessage, SENT, Tool, ToolCall, component
 
 
 @component
@@ -21,10 +16,11 @@ class Scripted:
     @component.output_types(replies=list[ChatMessage])
     def run(self, messages: list[ChatMessage], tools: list[Tool] | None = None):
         SENT.append(list(messages))
-        calls = [ToolCall("look", {}, "c1")] if len(SENT) == 1 else []
+        calls = CALLS if len(SENT) == 1 else []
         return {"replies": [ChatMessage.from_assistant(None if calls else "Done", tool_calls=calls)]}
 
 
+CALLS.extend([ToolCall("look", {}, "c1")])
 agent = Agent(chat_generator=Scripted())
 first = agent.run(messages=[ChatMessage.from_user("Look")])
 agent.run(messages=[*first["messages"], ChatMessage.from_user("And now?")])

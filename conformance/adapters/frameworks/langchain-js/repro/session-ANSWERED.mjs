@@ -2,11 +2,9 @@
 // "An assistant message with 'tool_calls' must be followed by tool messages". It is the same after a kill, and for every later message.
 // Announced: for `createReactAgent`, by an error before the request (INVALID_CHAT_HISTORY); not for `createAgent`. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
-import { AIMessage, createAgent, tool } from 'langchain';
+import { AIMessage, BaseChatModel, createAgent, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -17,7 +15,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message }] };
   }
 }
-
 const stop = new AbortController();
 const schema = { type: 'object', properties: {} };
 const look = tool(async () => 'a result', { name: 'look', description: 'Looks.', schema });

@@ -2,25 +2,13 @@
 // though the model said it and the user agreed. Exit code 1 if so.
 // Announced: no; the guide to human-in-the-loop says that each decision belongs to its call. Mended in langchain 1.6.1 (#11437).
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { Command, MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { Command, createAgent, humanInTheLoopMiddleware, MemorySaver, sent, Talking, tool, turns } from './scripted.mjs';
 
-const sent = [];
-class Model extends BaseChatModel {
-  _llmType() { return 'scripted'; }
-  bindTools() { return this; }
-  async _generate(messages) {
-    sent.push(messages.map(({ type, content, tool_calls, tool_call_id }) => ({ type, content, tool_calls, tool_call_id })));
-    const tool_calls = [1, 2].map((n) => ({ id: `c${n}`, name: 'pay', args: { n }, type: 'tool_call' }));
-    return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : { content: '', tool_calls }) }] };
-  }
-}
-
+turns.push({ content: '', tool_calls: [1, 2].map((n) => ({ id: `c${n}`, name: 'pay', args: { n }, type: 'tool_call' })) }, 'Done.');
 const paid = [];
 const pay = tool(async ({ n }) => `paid ${paid.push(n)}`, { name: 'pay', description: 'Pays.', schema: { type: 'object', properties: { n: { type: 'number' } } } });
 const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
-const agent = createAgent({ model: new Model({}), tools: [pay], middleware, checkpointer: new MemorySaver() });
+const agent = createAgent({ model: new Talking({}), tools: [pay], middleware, checkpointer: new MemorySaver() });
 const thread = { configurable: { thread_id: '1' } };
 await agent.invoke({ messages: [{ role: 'user', content: 'Pay both' }] }, thread);
 await agent.invoke(new Command({ resume: { decisions: [{ type: 'approve' }, { type: 'reject', message: 'too much' }] } }), thread);

@@ -3,24 +3,12 @@
 // Announced: no; the guide says that each action requires a decision of its own (https://docs.langchain.com/oss/javascript/langchain/human-in-the-loop),
 // and nothing about a wrong list that stays. langchain-ai/langgraph#8837 is about answers that come again in Python.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { Command, MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { Command, createAgent, humanInTheLoopMiddleware, MemorySaver, sent, Talking, tool, turns } from './scripted.mjs';
 
-const sent = [];
-class Model extends BaseChatModel {
-  _llmType() { return 'scripted'; }
-  bindTools() { return this; }
-  async _generate(messages) {
-    sent.push(messages.map(({ type, content, tool_calls, tool_call_id }) => ({ type, content, tool_calls, tool_call_id })));
-    const tool_calls = [1, 2].map((n) => ({ id: `c${n}`, name: 'pay', args: { n }, type: 'tool_call' }));
-    return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : { content: '', tool_calls }) }] };
-  }
-}
-
+turns.push({ content: '', tool_calls: [1, 2].map((n) => ({ id: `c${n}`, name: 'pay', args: { n }, type: 'tool_call' })) }, 'Done.');
 const pay = tool(async ({ n }) => `paid ${n}`, { name: 'pay', description: 'Pays.', schema: { type: 'object', properties: { n: { type: 'number' } } } });
 const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
-const agent = createAgent({ model: new Model({}), tools: [pay], middleware, checkpointer: new MemorySaver() });
+const agent = createAgent({ model: new Talking({}), tools: [pay], middleware, checkpointer: new MemorySaver() });
 const thread = { configurable: { thread_id: '1' } };
 await agent.invoke({ messages: [{ role: 'user', content: 'Pay both' }] }, thread);
 const refusals = [];

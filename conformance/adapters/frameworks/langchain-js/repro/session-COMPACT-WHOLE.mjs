@@ -2,11 +2,9 @@
 // was asked. Exit code 1 if so.
 // Announced: no; the guide to short-term memory says that recent messages are kept. Known as langchain-ai/langchainjs#9272.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, summarizationMiddleware, tool } from 'langchain';
+import { summarizationMiddleware } from 'langchain';
+import { AIMessage, BaseChatModel, createAgent, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -17,7 +15,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(turn > 3 ? 'Done.' : call) }] };
   }
 }
-
 const model = new Model({});
 const look = tool(async () => 'a result', { name: 'look', description: 'Looks.', schema: { type: 'object', properties: {} } });
 const middleware = [summarizationMiddleware({ model, trigger: { messages: 5 }, keep: { messages: 4 } })];

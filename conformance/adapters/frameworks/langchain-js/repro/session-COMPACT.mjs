@@ -2,11 +2,9 @@
 // every provider refuses: "An assistant message with 'tool_calls' must be followed by tool messages". Exit code 1 if so.
 // Announced: as an error of the caller, INVALID_CHAT_HISTORY, to be mended by hand; not that a stop leaves it.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, summarizationMiddleware, tool } from 'langchain';
+import { summarizationMiddleware } from 'langchain';
+import { AIMessage, BaseChatModel, createAgent, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -17,7 +15,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : { content: 'I look.', tool_calls }) }] };
   }
 }
-
 const model = new Model({});
 const stop = new AbortController();
 const schema = { type: 'object', properties: { where: { type: 'string' } } };

@@ -2,27 +2,14 @@
 // one, which every provider refuses: "An assistant message with 'tool_calls' must be followed by tool messages". Exit code 1 if so.
 // Announced: no; the package's README recommends `createReactAgent`, as here.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessage } from '@langchain/core/messages';
-import { tool } from '@langchain/core/tools';
-import { MemorySaver } from '@langchain/langgraph';
 import { createReactAgent } from '@langchain/langgraph/prebuilt';
 import { createHandoffTool, createSwarm } from '@langchain/langgraph-swarm';
+import { MemorySaver, sent, Talking, tool, turns } from './scripted.mjs';
 
-const sent = [];
-class Model extends BaseChatModel {
-  _llmType() { return 'scripted'; }
-  bindTools() { return this; }
-  async _generate(messages) {
-    sent.push(messages.map(({ type, content, tool_calls, tool_call_id }) => ({ type, content, tool_calls, tool_call_id })));
-    const tool_calls = ['note', 'transfer_to_bob'].map((name) => ({ id: `c-${name}`, name, args: {}, type: 'tool_call' }));
-    return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'I am Bob.' : { content: '', tool_calls }) }] };
-  }
-}
-
+turns.push({ content: '', tool_calls: ['note', 'transfer_to_bob'].map((name) => ({ id: `c-${name}`, name, args: {}, type: 'tool_call' })) }, 'I am Bob.');
 const noted = [];
 const note = tool(async () => `note ${noted.push('a note')}`, { name: 'note', description: 'Notes.', schema: { type: 'object', properties: {} } });
-const llm = new Model({});
+const llm = new Talking({});
 const agents = [
   createReactAgent({ llm, name: 'alice', prompt: 'You are Alice.', tools: [note, createHandoffTool({ agentName: 'bob' })] }),
   createReactAgent({ llm, name: 'bob', prompt: 'You are Bob.', tools: [createHandoffTool({ agentName: 'alice' })] }),

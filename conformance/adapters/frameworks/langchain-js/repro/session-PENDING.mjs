@@ -2,11 +2,8 @@
 // provider refuses: "An assistant message with 'tool_calls' must be followed by tool messages". So has every later one.
 // Announced: no; the guide to human-in-the-loop says how to resume, not what happens otherwise. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { AIMessage, BaseChatModel, createAgent, humanInTheLoopMiddleware, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -16,7 +13,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Never mind.' : { content: '', tool_calls }) }] };
   }
 }
-
 const pay = tool(async () => 'paid', { name: 'pay', description: 'Pays.', schema: { type: 'object', properties: {} } });
 const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
 const agent = createAgent({ model: new Model({}), tools: [pay], middleware, checkpointer: new MemorySaver() });

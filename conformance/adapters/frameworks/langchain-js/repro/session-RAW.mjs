@@ -3,12 +3,9 @@
 // `additional_kwargs`, it has no answer: "An assistant message with 'tool_calls' must be followed by tool messages". Exit code 1 if so.
 // Announced: `invalid_tool_calls` are documented for messages, not what an agent does with them.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { makeInvalidToolCall } from '@langchain/core/output_parsers/openai_tools';
-import { MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, tool } from 'langchain';
+import { AIMessage, BaseChatModel, createAgent, MemorySaver, sent, tool } from './scripted.mjs';
 
-const sent = [];
 class Model extends BaseChatModel {
   _llmType() { return 'scripted'; }
   bindTools() { return this; }
@@ -19,7 +16,6 @@ class Model extends BaseChatModel {
     return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : cut) }] };
   }
 }
-
 const pay = tool(async () => 'paid', { name: 'pay', description: 'Pays.', schema: { type: 'object', properties: { to: { type: 'string' } } } });
 const agent = createAgent({ model: new Model({}), tools: [pay], checkpointer: new MemorySaver() });
 const thread = { configurable: { thread_id: '1' } };

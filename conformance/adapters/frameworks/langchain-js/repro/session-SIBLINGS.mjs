@@ -2,24 +2,12 @@
 // "An assistant message with 'tool_calls' must be followed by tool messages"; it is never executed. Exit code 1 if so.
 // Announced: no. Mended in langchain 1.6.1 (#11437).
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { Command, MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent, humanInTheLoopMiddleware, tool } from 'langchain';
+import { Command, createAgent, humanInTheLoopMiddleware, MemorySaver, sent, Talking, tool, turns } from './scripted.mjs';
 
-const sent = [];
-class Model extends BaseChatModel {
-  _llmType() { return 'scripted'; }
-  bindTools() { return this; }
-  async _generate(messages) {
-    sent.push(messages.map(({ type, content, tool_calls, tool_call_id }) => ({ type, content, tool_calls, tool_call_id })));
-    const tool_calls = ['look', 'pay'].map((name) => ({ id: `c-${name}`, name, args: {}, type: 'tool_call' }));
-    return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Done.' : { content: '', tool_calls }) }] };
-  }
-}
-
+turns.push({ content: '', tool_calls: ['look', 'pay'].map((name) => ({ id: `c-${name}`, name, args: {}, type: 'tool_call' })) }, 'Done.');
 const tools = ['look', 'pay'].map((name) => tool(async () => 'a result', { name, description: name, schema: { type: 'object', properties: {} } }));
 const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
-const agent = createAgent({ model: new Model({}), tools, middleware, checkpointer: new MemorySaver() });
+const agent = createAgent({ model: new Talking({}), tools, middleware, checkpointer: new MemorySaver() });
 const thread = { configurable: { thread_id: '1' } };
 await agent.invoke({ messages: [{ role: 'user', content: 'Look and pay' }] }, thread);
 await agent.invoke(new Command({ resume: { decisions: [{ type: 'reject', message: 'too much' }] } }), thread);

@@ -2,22 +2,10 @@
 // which every provider refuses: "An assistant message with 'tool_calls' must be followed by tool messages". Exit code 1 if so.
 // Announced: that an agent without tools is a model node alone; not that its thread is lost by such a call.
 import assert from 'node:assert/strict';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { MemorySaver } from '@langchain/langgraph';
-import { AIMessage, createAgent } from 'langchain';
+import { createAgent, MemorySaver, sent, Talking, turns } from './scripted.mjs';
 
-const sent = [];
-class Model extends BaseChatModel {
-  _llmType() { return 'scripted'; }
-  bindTools() { return this; }
-  async _generate(messages) {
-    sent.push(messages.map(({ type, content, tool_calls, tool_call_id }) => ({ type, content, tool_calls, tool_call_id })));
-    const tool_calls = [{ id: 'c1', name: 'translate', args: {}, type: 'tool_call' }];
-    return { generations: [{ text: '', message: new AIMessage(sent.length > 1 ? 'Hello.' : { content: '', tool_calls }) }] };
-  }
-}
-
-const agent = createAgent({ model: new Model({}), tools: [], checkpointer: new MemorySaver() });
+turns.push({ content: '', tool_calls: [{ id: 'c1', name: 'translate', args: {}, type: 'tool_call' }] }, 'Hello.');
+const agent = createAgent({ model: new Talking({}), tools: [], checkpointer: new MemorySaver() });
 const thread = { configurable: { thread_id: '1' } };
 await agent.invoke({ messages: [{ role: 'user', content: 'Translate that' }] }, thread);
 await agent.invoke({ messages: [{ role: 'user', content: 'And?' }] }, thread);

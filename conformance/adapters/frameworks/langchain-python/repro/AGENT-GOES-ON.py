@@ -1,9 +1,7 @@
 """A tool has a parameter called `self`, as the schema of a remote tool may. Calling it ends the run. Exit code 1 if so."""
 
-from langchain.agents import create_agent
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
+from scripted import AIMessage, FakeMessagesListChatModel, create_agent
 
 
 class Model(FakeMessagesListChatModel):

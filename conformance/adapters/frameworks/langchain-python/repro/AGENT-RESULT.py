@@ -1,20 +1,6 @@
 """A tool returns an empty list. The model is shown a message without content. Exit code 1 if so."""
 
-from langchain.agents import create_agent
-from langchain.tools import tool
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-
-SENT = []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+from scripted import AIMessage, Model, SENT, create_agent, tool
 
 
 @tool

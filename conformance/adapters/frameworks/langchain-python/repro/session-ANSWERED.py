@@ -6,22 +6,7 @@ an input (https://docs.langchain.com/oss/python/langgraph/errors/INVALID_CHAT_HI
 
 import asyncio
 
-from langchain.agents import create_agent
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
-
-SENT, WORKING = [], asyncio.Event()
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+from scripted import AIMessage, InMemorySaver, Model, SENT, WORKING, create_agent, tool
 
 
 @tool

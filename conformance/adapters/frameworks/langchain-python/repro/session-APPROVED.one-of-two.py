@@ -5,24 +5,7 @@ The documentation says that each action requires a decision of its own (https://
 decisions stays is not announced. langchain-ai/langgraph#8837 is about answers that come again.
 """
 
-from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
-
-SENT = []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+from scripted import AIMessage, Command, HumanInTheLoopMiddleware, InMemorySaver, Model, SENT, create_agent, tool
 
 
 @tool

@@ -4,24 +4,7 @@ The documentation says that a tool's own exception ends the run (https://referen
 error of the caller (https://docs.langchain.com/oss/python/langgraph/errors/INVALID_CHAT_HISTORY).
 """
 
-from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
-
-SENT = []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+from scripted import AIMessage, Command, HumanInTheLoopMiddleware, InMemorySaver, Model, SENT, create_agent, tool
 
 
 @tool

@@ -5,22 +5,8 @@ The documentation says that older messages are summarized and recent ones kept (
 that the user message of the turn that is open may be among the older ones it does not say (https://github.com/langchain-ai/langchain/issues/39261).
 """
 
-from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
-
-SENT = []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+from scripted import AIMessage, FakeMessagesListChatModel, Model, SENT, create_agent, tool
 
 
 @tool

@@ -3,23 +3,10 @@
 The documentation of `langgraph-swarm` does not announce it; it asks for models without parallel calls nowhere (https://github.com/langchain-ai/langgraph-swarm-py/issues/69).
 """
 
-from langchain.agents import create_agent
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph_swarm import create_handoff_tool, create_swarm
+from scripted import AIMessage, InMemorySaver, Model, SENT, create_agent, tool
 
-SENT, RAN = [], []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+RAN = []
 
 
 @tool

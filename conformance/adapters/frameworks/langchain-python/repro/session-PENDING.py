@@ -4,23 +4,7 @@ The documentation says that such a thread is resumed with a decision (https://do
 open call is an error of the caller (https://docs.langchain.com/oss/python/langgraph/errors/INVALID_CHAT_HISTORY), but the message is taken, and the decision behind it is lost.
 """
 
-from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
-
-SENT = []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+from scripted import AIMessage, HumanInTheLoopMiddleware, InMemorySaver, Model, SENT, create_agent, tool
 
 
 @tool

@@ -4,22 +4,7 @@ answer. Only the next message of the user sends one to the call ("malformed or t
 The documentation does not announce it; beside a call that is well formed, the same answer is given at once and the model is asked again.
 """
 
-from langchain.agents import create_agent
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langgraph.checkpoint.memory import InMemorySaver
-from langchain_core.tools import tool
-
-SENT = []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
+from scripted import AIMessage, InMemorySaver, Model, SENT, create_agent, tool
 
 
 @tool

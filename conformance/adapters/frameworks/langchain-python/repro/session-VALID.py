@@ -4,22 +4,7 @@ The documentation says that an agent without tools is a model without a loop for
 that its thread is lost.
 """
 
-from langchain.agents import create_agent
-from langchain_core.language_models import FakeMessagesListChatModel
-from langchain_core.messages import AIMessage
-from langgraph.checkpoint.memory import InMemorySaver
-
-SENT = []
-
-
-class Model(FakeMessagesListChatModel):
-    def bind_tools(self, tools, **options):
-        return self
-
-    def _generate(self, messages, *others, **options):
-        SENT.append(messages)
-        return super()._generate(messages, *others, **options)
-
+from scripted import AIMessage, InMemorySaver, Model, SENT, create_agent
 
 calls = [{"id": "call_1", "name": "translate", "args": {"text": "Guten Tag"}}]
 agent = create_agent(Model(responses=[AIMessage("", tool_calls=calls), AIMessage("Done")]), [], checkpointer=InMemorySaver())

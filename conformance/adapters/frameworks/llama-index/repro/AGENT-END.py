@@ -1,14 +1,12 @@
 """The model fails after a round. The memory has nothing of the round, although its tool did run. Exit code 1 if so."""
 
 import asyncio
-from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata
-from llama_index.core.llms import MockLLM
-from llama_index.core.llms.function_calling import FunctionCallingLLM
-from llama_index.core.llms.llm import ToolSelection
+
 from llama_index.core.memory import ChatMemoryBuffer
+from scripted import ChatMessage, ChatResponse, FunctionAgent, FunctionCallingLLM, LLMMetadata, MockLLM, ToolSelection
 
 RAN, MEMORY = [], ChatMemoryBuffer(token_limit=1000, tokenizer_fn=list)
+
 
 class Scripted(MockLLM, FunctionCallingLLM):
     metadata = property(lambda self: LLMMetadata(is_function_calling_model=True))
@@ -20,10 +18,13 @@ class Scripted(MockLLM, FunctionCallingLLM):
     def get_tool_calls_from_response(self, response, **options):
         return [ToolSelection(tool_id="c1", tool_name="look", tool_kwargs={})]
 
+
 async def main():
     def look():
         RAN.append("look")
     await FunctionAgent(llm=Scripted(), tools=[look], streaming=False).run("Go", memory=MEMORY)
+
+
 try:
     asyncio.run(main())
 finally:

@@ -1,20 +1,8 @@
 // A tool returns a lone surrogate. It is sent as it is, and cannot be written as UTF-8. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { Agent } from '@mastra/core/agent';
-import { createTool } from '@mastra/core/tools';
-import { z } from 'zod';
+import { Agent, createTool, model, sent, turns, z } from './scripted.mjs';
 
-const sent = [];
-const model = {
-  specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
-  async doGenerate({ prompt }) {
-    const calls = sent.push(prompt) === 1 ? [['c1', 'look', '{}']] : [];
-    const content = calls.map(([toolCallId, toolName, input]) => ({ type: 'tool-call', toolCallId, toolName, input }));
-    const finishReason = { unified: calls.length ? 'tool-calls' : 'stop' };
-    const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
-    return { content: calls.length ? content : [{ type: 'text', text: 'Done' }], finishReason, usage, warnings: [] };
-  },
-};
+turns.push([['c1', 'look', '{}']]);
 const named = (id, result) => createTool({ id, description: id, inputSchema: z.looseObject({}), execute: async () => result });
 const tools = { look: named('look', '\ud83d') };
 await new Agent({ id: 'agent', name: 'agent', instructions: '', model, tools }).generate('Go', { maxSteps: 5 });

@@ -1,21 +1,8 @@
 // The model uses one id for calls of two tools. One of the two is lost. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { Agent } from '@mastra/core/agent';
-import { createTool } from '@mastra/core/tools';
-import { z } from 'zod';
+import { Agent, model, named, sent, turns } from './scripted.mjs';
 
-const sent = [];
-const model = {
-  specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
-  async doGenerate({ prompt }) {
-    const calls = sent.push(prompt) === 1 ? [['c1', 'a', '{}'], ['c1', 'b', '{}']] : [];
-    const content = calls.map(([toolCallId, toolName, input]) => ({ type: 'tool-call', toolCallId, toolName, input }));
-    const finishReason = { unified: calls.length ? 'tool-calls' : 'stop' };
-    const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
-    return { content: calls.length ? content : [{ type: 'text', text: 'Done' }], finishReason, usage, warnings: [] };
-  },
-};
-const named = (id, result) => createTool({ id, description: id, inputSchema: z.looseObject({}), execute: async () => result });
+turns.push([['c1', 'a', '{}'], ['c1', 'b', '{}']]);
 const tools = { a: named('a', 'of a'), b: named('b', 'of b') };
 await new Agent({ id: 'agent', name: 'agent', instructions: '', model, tools }).generate('Go', { maxSteps: 5 });
 console.log(JSON.stringify(sent.at(-1), undefined, 1));

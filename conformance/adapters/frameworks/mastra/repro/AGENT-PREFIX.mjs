@@ -1,20 +1,8 @@
 // The model uses one id again in its next response, as some servers do. The first answer becomes the second one. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { Agent } from '@mastra/core/agent';
-import { createTool } from '@mastra/core/tools';
-import { z } from 'zod';
+import { Agent, createTool, model, sent, turns, z } from './scripted.mjs';
 
-const sent = [];
-const model = {
-  specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
-  async doGenerate({ prompt }) {
-    const calls = [[['c1', 'look', '{}']], [['c1', 'look', '{}']]][sent.push(prompt) - 1] ?? [];
-    const content = calls.map(([toolCallId, toolName, input]) => ({ type: 'tool-call', toolCallId, toolName, input }));
-    const finishReason = { unified: calls.length ? 'tool-calls' : 'stop' };
-    const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
-    return { content: calls.length ? content : [{ type: 'text', text: 'Done' }], finishReason, usage, warnings: [] };
-  },
-};
+turns.push([['c1', 'look', '{}']], [['c1', 'look', '{}']]);
 let times = 0;
 const execute = async () => `result ${times += 1}`;
 const tools = { look: createTool({ id: 'look', description: 'Looks.', inputSchema: z.looseObject({}), execute }) };

@@ -1,16 +1,7 @@
 // The history has two rounds, one after the other. The model is shown one response with both calls, as if they had been made at once. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { Agent } from '@mastra/core/agent';
+import { Agent, model, sent } from './scripted.mjs';
 
-const sent = [];
-const model = {
-  specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
-  async doGenerate({ prompt }) {
-    sent.push(prompt);
-    const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
-    return { content: [{ type: 'text', text: 'Done' }], finishReason: { unified: 'stop' }, usage, warnings: [] };
-  },
-};
 const round = (toolCallId, input, value) => [
   { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'look', input }] },
   { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName: 'look', output: { type: 'text', value } }] },

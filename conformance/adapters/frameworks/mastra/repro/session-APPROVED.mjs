@@ -2,11 +2,7 @@
 // arguments were `{}`, and about the second only when that is decided. Exit code 1 if so.
 // Announced: no. Providers send such texts whenever a response ends early (finish reason "length").
 import assert from 'node:assert/strict';
-import { Mastra } from '@mastra/core';
-import { Agent } from '@mastra/core/agent';
-import { createTool } from '@mastra/core/tools';
-import { LibSQLStore } from '@mastra/libsql';
-import { z } from 'zod';
+import { Agent, createTool, LibSQLStore, Mastra, z } from './scripted.mjs';
 
 const model = {
   specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},

@@ -2,10 +2,9 @@
 // stored: "System messages alone exceed token limit. Requests cannot be completed by removing system messages." Exit code 1 if so.
 // Announced: yes; the reference of TokenLimiterProcessor says that it throws a `TripWire` then.
 import assert from 'node:assert/strict';
-import { Agent } from '@mastra/core/agent';
 import { TokenLimiterProcessor } from '@mastra/core/processors';
+import { Agent, sent } from './scripted.mjs';
 
-const sent = [];
 const model = {
   specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
   async doGenerate({ prompt }) {

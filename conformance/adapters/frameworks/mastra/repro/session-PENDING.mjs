@@ -3,34 +3,19 @@
 // Announced: in part; the guide to human-in-the-loop says that tools "remain suspended until an explicit approval or decline", not that the
 // results beside them are missing. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { Mastra } from '@mastra/core';
-import { Agent } from '@mastra/core/agent';
-import { createTool } from '@mastra/core/tools';
-import { LibSQLStore } from '@mastra/libsql';
 import { Memory } from '@mastra/memory';
-import { z } from 'zod';
+import { Agent, createTool, LibSQLStore, Mastra, sent, talking, turns, z } from './scripted.mjs';
 
-const sent = [];
-const model = {
-  specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
-  async doGenerate({ prompt }) {
-    const calls = sent.push(prompt) === 1 ? ['look', 'pay'] : [];
-    const parts = calls.map((name) => ({ type: 'tool-call', toolCallId: `c-${name}`, toolName: name, input: '{}' }));
-    const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
-    const finishReason = { unified: calls.length ? 'tool-calls' : 'stop' };
-    return { content: [{ type: 'text', text: 'I see.' }, ...parts], finishReason, usage, warnings: [] };
-  },
-};
+turns.push(['look', 'pay']);
 const executed = [];
 const named = (id, requireApproval) => createTool({
   id, description: id, inputSchema: z.object({}), requireApproval, execute: async () => `result ${executed.push(id)}`,
 });
 const storage = new LibSQLStore({ id: 'storage', url: ':memory:' });
 const tools = { look: named('look', false), pay: named('pay', true) };
-const agent = new Agent({ id: 'agent', name: 'agent', instructions: '', model, tools, memory: new Memory({ storage }) });
+const agent = new Agent({ id: 'agent', name: 'agent', instructions: '', model: talking, tools, memory: new Memory({ storage }) });
 new Mastra({ storage, agents: { agent }, logger: false });
 const memory = { thread: 'thread', resource: 'user' };
-
 const { runId } = await agent.generate('Look and pay', { memory });
 await agent.generate('What did you see?', { memory });
 console.log(JSON.stringify(sent.at(-1), undefined, 1));

@@ -2,11 +2,8 @@
 // not told is a default. Exit code 1 if so.
 // Announced: no. Providers send such texts whenever a response ends early (finish reason "length").
 import assert from 'node:assert/strict';
-import { Agent } from '@mastra/core/agent';
-import { createTool } from '@mastra/core/tools';
-import { z } from 'zod';
+import { Agent, createTool, sent, z } from './scripted.mjs';
 
-const sent = [];
 const model = {
   specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
   async doGenerate({ prompt }) {

@@ -1,13 +1,14 @@
 // A session has an answer whose call was cut away. It is sent as it is, and no provider takes it. Exit code 1 if so.
 import assert from 'node:assert/strict';
-import { Agent, MemorySession, Runner, setTracingDisabled, Usage } from '@openai/agents';
+import { MemorySession } from '@openai/agents';
+import { Agent, Runner, sent, setTracingDisabled, turns, Usage } from './scripted.mjs';
 
-const sent = [];
 const model = {
   async getResponse({ input }) {
-    sent.push(input);
+    const calls = turns[sent.push(input) - 1] ?? [];
+    const output = calls.map(([callId, name, args]) => ({ type: 'function_call', callId, name, arguments: args, status: 'completed' }));
     const done = { type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Done' }] };
-    return { usage: new Usage(), output: [done] };
+    return { usage: new Usage(), output: calls.length ? output : [done] };
   },
 };
 setTracingDisabled(true);

@@ -2,9 +2,9 @@
 // said, so that the new agent and every later run see another one. Exit code 1 if so.
 // Announced: no; the guide to hand-overs says that one specialist takes over. In the Python SDK the second call is answered.
 import assert from 'node:assert/strict';
-import { Agent, MemorySession, run, setTracingDisabled, Usage } from '@openai/agents';
+import { MemorySession, run } from '@openai/agents';
+import { Agent, sent, setTracingDisabled, Usage } from './scripted.mjs';
 
-const sent = [];
 const model = {
   async getResponse({ input }) {
     const calls = sent.push(input) === 1 ? [['h1', 'doctor'], ['h2', 'lawyer']] : [];

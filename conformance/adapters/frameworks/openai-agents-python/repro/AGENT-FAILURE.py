@@ -1,28 +1,8 @@
 """The model calls a tool that does not exist. The run ends with an exception. Exit code 1 if so."""
 
-from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from scripted import Agent, CALLS, Runner, SENT, Scripted, look, set_tracing_disabled
 
-SENT = []
-
-
-class Scripted(Model):
-    stream_response = None
-
-    async def get_response(self, system_instructions, input, *others, **options):
-        SENT.append(input)
-        text = ResponseOutputText(type="output_text", text="Done", annotations=[])
-        done = ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
-        calls = [ResponseFunctionToolCall(type="function_call", **call) for call in [{"id": "f", "call_id": "c1", "name": "missing", "arguments": "{}"}]]
-        return ModelResponse(calls if len(SENT) == 1 and calls else [done], Usage(), None)
-
-
-@function_tool
-def look():
-    """Looks."""
-    return "r"
-
-
+CALLS.extend([{"id": "f", "call_id": "c1", "name": "missing", "arguments": "{}"}])
 set_tracing_disabled(True)
 try:
     Runner.run_sync(Agent(name="agent", model=Scripted(), tools=[look]), "Go")

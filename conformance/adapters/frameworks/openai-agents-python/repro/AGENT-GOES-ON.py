@@ -1,9 +1,6 @@
 """The model uses one id again in its next response, as some servers do. The run ends with an exception. Exit code 1 if so."""
 
-from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
-
-SENT = []
+from scripted import Agent, Model, ModelResponse, ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText, Runner, SENT, Usage, function_tool, set_tracing_disabled
 
 
 class Scripted(Model):

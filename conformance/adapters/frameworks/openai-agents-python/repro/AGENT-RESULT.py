@@ -1,20 +1,6 @@
 """A tool returns True, None and a dict. The model is shown Python, not JSON. Exit code 1 if so."""
 
-from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
-
-SENT = []
-
-
-class Scripted(Model):
-    stream_response = None
-
-    async def get_response(self, system_instructions, input, *others, **options):
-        SENT.append(input)
-        text = ResponseOutputText(type="output_text", text="Done", annotations=[])
-        done = ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
-        calls = [ResponseFunctionToolCall(type="function_call", **call) for call in [{"id": "f", "call_id": "c1", "name": "look", "arguments": "{}"}]]
-        return ModelResponse(calls if len(SENT) == 1 and calls else [done], Usage(), None)
+from scripted import Agent, CALLS, Runner, SENT, Scripted, function_tool, set_tracing_disabled
 
 
 @function_tool
@@ -23,6 +9,7 @@ def look():
     return [True, None]
 
 
+CALLS.extend([{"id": "f", "call_id": "c1", "name": "look", "arguments": "{}"}])
 set_tracing_disabled(True)
 Runner.run_sync(Agent(name="agent", model=Scripted(), tools=[look]), "Go")
 print(SENT[-1])

@@ -5,10 +5,8 @@ The documentation says that `SessionSettings(limit=N)` retrieves the most recent
 
 import asyncio
 
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, SessionSettings, SQLiteSession, Usage, function_tool, set_tracing_disabled
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
-
-SENT = []
+from agents import RunConfig, SessionSettings
+from scripted import Agent, Model, ModelResponse, ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText, Runner, SENT, SQLiteSession, Usage, function_tool, set_tracing_disabled
 
 
 class Scripted(Model):

@@ -6,8 +6,8 @@ The documentation says that items are stored after each run (https://openai.gith
 
 import asyncio
 
-from agents import Agent, Model, Runner, SQLiteSession, function_tool, set_tracing_disabled
-from openai.types.responses import Response, ResponseCompletedEvent, ResponseFunctionToolCall
+from openai.types.responses import Response, ResponseCompletedEvent
+from scripted import Agent, Model, ResponseFunctionToolCall, Runner, SQLiteSession, function_tool, set_tracing_disabled
 
 SENT, ROUNDS = [], [["alice"], ["bob", "carol"], []]
 

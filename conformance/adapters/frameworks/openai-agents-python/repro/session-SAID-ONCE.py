@@ -7,32 +7,11 @@ the same stored conversation history"; that the request leaves out what the sess
 
 import asyncio
 
-from agents import Agent, Model, ModelResponse, Runner, SQLiteSession, Usage, function_tool, set_tracing_disabled
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
-
-SENT, RAN = [], []
-
-
-class Scripted(Model):
-    stream_response = None
-
-    async def get_response(self, system_instructions, input, *others, **options):
-        SENT.append(input)
-        text = ResponseOutputText(type="output_text", text="Never mind then." if len(SENT) == 2 else "Done", annotations=[])
-        said = ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=[text])
-        call = ResponseFunctionToolCall(type="function_call", call_id="call_1", name="delete", arguments="{}")
-        return ModelResponse([call] if len(SENT) == 1 else [said], Usage(), None)
-
-
-@function_tool(needs_approval=True)
-def delete():
-    """Deletes the files."""
-    RAN.append("delete")
-    return "deleted"
+from scripted import Agent, Runner, SENT, SQLiteSession, Talking, delete, set_tracing_disabled
 
 
 async def main():
-    session, agent = SQLiteSession("1"), Agent(name="agent", model=Scripted(), tools=[delete])
+    session, agent = SQLiteSession("1"), Agent(name="agent", model=Talking(), tools=[delete])
     paused = await Runner.run(agent, "Delete the files", session=session)
     state = paused.to_state()
     await Runner.run(agent, "Stop, keep them", session=session)

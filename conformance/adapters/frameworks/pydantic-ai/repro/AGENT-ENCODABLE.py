@@ -1,18 +1,8 @@
 """A tool returns a lone surrogate. It is sent as it is, and cannot be written as UTF-8. Exit code 1 if so."""
 
-from pydantic_ai import Agent
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import FunctionModel
+from scripted import Agent, CALLS, FunctionModel, SENT, ToolCallPart, model
 
-SENT = []
-
-
-def model(messages, info):
-    SENT.append(messages)
-    turn = ModelResponse([ToolCallPart("look", "{}", "c1")])
-    return turn if len(SENT) == 1 else ModelResponse([TextPart("Done")])
-
-
+CALLS.extend([ToolCallPart("look", "{}", "c1")])
 agent = Agent(FunctionModel(model))
 
 

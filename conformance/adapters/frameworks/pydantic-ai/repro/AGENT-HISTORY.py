@@ -1,10 +1,7 @@
 """The history has two answers to one call. Both are sent, and no provider takes them. Exit code 1 if so."""
 
-from pydantic_ai import Agent
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
-from pydantic_ai.models.function import FunctionModel
-
-SENT = []
+from pydantic_ai.messages import ModelRequest, ToolReturnPart, UserPromptPart
+from scripted import Agent, FunctionModel, ModelResponse, SENT, TextPart, ToolCallPart
 
 
 def model(messages, info):
@@ -13,8 +10,6 @@ def model(messages, info):
 
 
 agent = Agent(FunctionModel(model))
-
-
 ANSWERS = [ToolReturnPart("look", text, "h1") for text in ("seen", "seen again")]
 HISTORY = [ModelResponse([ToolCallPart("look", "{}", "h1")]), ModelRequest([*ANSWERS, UserPromptPart("Well?")])]
 agent.run_sync(message_history=HISTORY)

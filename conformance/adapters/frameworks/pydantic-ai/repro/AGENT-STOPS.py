@@ -1,17 +1,6 @@
 """The model answers with nothing. It is asked again. Exit code 1 if so."""
 
-from pydantic_ai import Agent
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import FunctionModel
-
-SENT = []
-
-
-def model(messages, info):
-    SENT.append(messages)
-    turn = ModelResponse([])
-    return turn if len(SENT) == 1 else ModelResponse([TextPart("Done")])
-
+from scripted import Agent, FunctionModel, SENT, model
 
 agent = Agent(FunctionModel(model))
 

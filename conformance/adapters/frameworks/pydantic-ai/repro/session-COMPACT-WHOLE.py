@@ -6,12 +6,9 @@ The documentation of `ConversationStore.load` announces it in part: "The window 
 
 import asyncio
 
-from pydantic_ai import Agent, Conversation, DeferredToolRequests, DeferredToolResults
+from pydantic_ai import Conversation, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.conversation_store import InMemoryConversationStore
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import FunctionModel
-
-SENT = []
+from scripted import Agent, FunctionModel, ModelResponse, SENT, TextPart, ToolCallPart
 
 
 async def respond(messages, info):

@@ -1,29 +1,7 @@
 """A call has an empty id. It is missing from the next request, and a message without content stands there. Exit code 1 if so."""
 
-from strands import Agent, tool
-from strands.models import Model
+from scripted import Agent, CALLS, SENT, Scripted, look
 
-SENT = []
-
-
-class Scripted(Model):
-    get_config = update_config = structured_output = lambda self, *others, **options: {}
-
-    async def stream(self, messages, *others, **options):
-        SENT.append(list(messages))
-        calls = [{"toolUseId": "", "name": "look"}] if len(SENT) == 1 else []
-        yield {"messageStart": {"role": "assistant"}}
-        for start, delta in [({"toolUse": call}, {"toolUse": {"input": "{}"}}) for call in calls] or [({}, {"text": "Done"})]:
-            for event in ({"contentBlockStart": {"start": start}}, {"contentBlockDelta": {"delta": delta}}, {"contentBlockStop": {}}):
-                yield event
-        yield {"messageStop": {"stopReason": "tool_use" if calls else "end_turn"}}
-
-
-@tool
-def look():
-    """Looks."""
-    return "r"
-
-
+CALLS.extend([{"toolUseId": "", "name": "look"}])
 Agent(model=Scripted(), tools=[look], messages=[{"role": "user", "content": [{"text": "Go"}]}], callback_handler=None)()
 assert SENT[1][-1]["content"], SENT[1]

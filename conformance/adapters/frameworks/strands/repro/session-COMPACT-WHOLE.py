@@ -8,11 +8,8 @@ import os
 
 os.environ["OTEL_SDK_DISABLED"] = "true"
 
-from strands import Agent, tool
+from scripted import Agent, Model, SENT, tool
 from strands.agent.conversation_manager import SummarizingConversationManager
-from strands.models import Model
-
-SENT = []
 
 
 class Scripted(Model):

@@ -13,11 +13,8 @@ import time
 
 os.environ["OTEL_SDK_DISABLED"] = "true"
 
-from strands import Agent, tool
-from strands.models import Model
+from scripted import Agent, Model, SENT, tool
 from strands.session import FileSessionManager
-
-SENT = []
 
 
 class Scripted(Model):

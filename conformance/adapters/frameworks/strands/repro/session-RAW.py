@@ -7,10 +7,9 @@ import os
 
 os.environ["OTEL_SDK_DISABLED"] = "true"
 
-from strands import Agent, tool
-from strands.models import Model
+from scripted import Agent, Model, SENT, tool
 
-SENT, RAN = [], []
+RAN = []
 
 
 class Scripted(Model):
