@@ -157,7 +157,8 @@ mod tests {
         let drawn: BTreeSet<String> = (0..4).map(|number| format!("{:?}", SecondReaders::drawn(number))).collect();
         assert_eq!(drawn.into_iter().collect::<Vec<_>>(), ["Neither", "Plain", "Roxmltree"]);
 
-        let document = "<thread><event type=\"human\" id=\"0\">a</event><event type=\"error\" id=\"1\">b</event></thread>";
+        let document =
+            "<thread><event type=\"human\" id=\"0\">a</event><event type=\"error\" id=\"1\">b</event></thread>";
         let right = read_thread(document).expect("well-formed");
         let (mut fewer, mut other_text, mut other_value) = (right.clone(), right.clone(), right.clone());
         fewer.elements.pop();
