@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_char, c_int};
 
 /// Options of libFuzzer, each where the command line does not say otherwise.
 ///
-/// Weights by how rare an input's features are would take half the time of a target whose inputs have thousands of features each.
+/// Without weights by how rare an input's features are, bugs planted in the document were found in fewer executions and in less time. With
+/// edges alone (`-use_counters=0`) a second has half as many executions more, but a bug that needs several events took five times as many.
 const OPTIONS: [&CStr; 1] = [c"-entropic=0"];
 
 unsafe extern "C" {
@@ -33,8 +34,8 @@ pub unsafe fn run(count: c_int, arguments: *mut *mut c_char) -> c_int {
     unsafe { LLVMFuzzerRunDriver(&raw mut count, &mut all.as_mut_ptr(), LLVMFuzzerTestOneInput) }
 }
 
-/// Says how libFuzzer and AddressSanitizer run, where nobody says otherwise: libFuzzer with [`OPTIONS`], the sanitizer with the short memory
-/// that a library without `unsafe` code needs, which takes a third less time. `ASAN_OPTIONS` in the environment still decides.
+/// Says how libFuzzer and AddressSanitizer run, where nobody says otherwise: libFuzzer with [`OPTIONS`], the sanitizer without memory of
+/// what was freed, which a library without `unsafe` code does not need. `ASAN_OPTIONS` in the environment still decides.
 ///
 /// Also has the functions that `build.rs` puts in the place of libFuzzer's own.
 #[macro_export]
