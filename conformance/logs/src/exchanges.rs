@@ -54,7 +54,7 @@ struct RelatedRequest {
     /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
-    /// What the model says in it behind what the earlier request has.
+    /// The model's texts behind those of the earlier request.
     texts: Vec<Option<String>>,
     key: String,
     answer: Option<LoggedAnswer>,

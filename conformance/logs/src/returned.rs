@@ -12,7 +12,7 @@ const TELLING: usize = 16;
 /// How the text of an answer came back.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReturnedText {
-    /// As it was said.
+    /// Unchanged.
     Same,
     /// Another answer to the same request may have been taken, so that nothing is known.
     Unknown,

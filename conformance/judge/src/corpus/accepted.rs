@@ -14,7 +14,7 @@ pub enum Accepted {
     Texts(Arc<[String]>),
     /// Whatever [`Pattern::matches_json`] accepts for one of these.
     Values(Arc<[Pattern]>),
-    /// The same of a large output, which is to be compared as JSON text: its value takes ten times as much memory.
+    /// Patterns of a large output, which is compared as JSON text: its value takes ten times as much memory.
     LargeValues(Arc<[Pattern]>),
 }
 

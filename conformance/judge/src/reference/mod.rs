@@ -29,7 +29,7 @@ use threadspec::{
 pub struct Reference;
 
 impl Reference {
-    /// The output as JSON text, as it stands in a reply; `None` where an input is refused.
+    /// The output as JSON text, as a reply has it; `None` where an input is refused.
     pub fn output(request: &Request) -> Option<String> {
         let output: String = output(request).ok()?;
         Some(match unmark_surrogates(&output) {

@@ -71,7 +71,7 @@ pub(super) struct Shrunk {
 }
 
 /// A reply that is as it should be.
-enum Heard {
+enum LineOrReply {
     /// The reference's own text, which is read only where it is needed.
     Line(String),
     /// Another one that is accepted.
@@ -112,8 +112,8 @@ impl<'a> Probe<'a> {
     /// Asks and judges, and reads the reply. One that fails is an `Err`, and so is one that cannot be judged.
     fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
         Ok(match self.hear(op, input)? {
-            Heard::Reply(reply) => reply,
-            Heard::Line(line) => {
+            LineOrReply::Reply(reply) => reply,
+            LineOrReply::Line(line) => {
                 let read = Reply::read_for(self.profile, line.as_bytes());
                 read.map_err(|why| Probed::Unable(Unready::Runner(why.to_string())))?.1
             }
@@ -129,7 +129,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Asks and judges.
-    fn hear(&mut self, op: Op, input: &str) -> Result<Heard, Probed> {
+    fn hear(&mut self, op: Op, input: &str) -> Result<LineOrReply, Probed> {
         let request = self.request(op, input);
         let is_universal = self.profile == JudgeProfile::Universal;
         let clause = if is_universal { property::answering(op) } else { answering_clause(op) };
@@ -146,7 +146,7 @@ impl<'a> Probe<'a> {
             Outcome::Interrupted => return Err(Probed::Interrupted),
             Outcome::Accepted(line) => {
                 self.alike = self.alike.saturating_add(1);
-                return Ok(Heard::Line(line));
+                return Ok(LineOrReply::Line(line));
             }
             Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
             Outcome::Reply(reply) if is_universal => {
@@ -161,12 +161,14 @@ impl<'a> Probe<'a> {
                     FailedCase { note, ..failure }
                 };
                 let failures: Vec<FailedCase> = broken.into_iter().map(failure).collect();
-                return if failures.is_empty() { Ok(Heard::Reply(reply)) } else { Err(Probed::Failed(failures)) };
+                return if failures.is_empty() { Ok(LineOrReply::Reply(reply)) } else { Err(Probed::Failed(failures)) };
             }
             Outcome::Reply(reply) => {
                 self.alike -= 1;
                 let (expected, difference) = compare(&request, &reply);
-                let Some(Difference { clause, note, mismatch }) = difference else { return Ok(Heard::Reply(reply)) };
+                let Some(Difference { clause, note, mismatch }) = difference else {
+                    return Ok(LineOrReply::Reply(reply));
+                };
                 let rejected = matches!(expected, Reply::Reject { .. }) || matches!(reply, Reply::Reject { .. });
                 let verdict = if rejected { Verdict::Rejected } else { Verdict::Fail };
                 let mut failure = failed(verdict, String::new(), Some(expected));

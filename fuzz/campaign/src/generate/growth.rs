@@ -1,6 +1,6 @@
 //! Makes one thing in a plan large: a text, or the number of events, rounds, calls or iterations.
 
-use super::list::{Written, pick};
+use super::list::{AsJsonText, pick};
 use super::script::{Returned, TurnPlan, VerificationPlan};
 use super::thread::{Alone, ThreadStep, Tool, What};
 use super::wide::{WIDENED, Widened};

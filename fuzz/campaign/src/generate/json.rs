@@ -1,6 +1,6 @@
 //! Generates JSON values.
 
-use super::list::{Written, pick};
+use super::list::{AsJsonText, pick};
 use super::{AtMost, LIMITS, Piece};
 use std::fmt::{self, Write};
 
@@ -159,7 +159,7 @@ impl Json {
     }
 }
 
-impl Written for Json {
+impl AsJsonText for Json {
     /// Appends any value; `null` when the program writes none.
     fn write(&self, json: &mut String) {
         let start = json.len();

@@ -74,7 +74,7 @@ pub(super) fn pick<T: Copy>(table: &[T], which: u8) -> T {
 }
 
 /// What is written as JSON, at once into the text that holds it: a third of a fuzzer's time was copying texts into larger ones.
-pub(super) trait Written {
+pub(super) trait AsJsonText {
     /// Appends it to a text.
     fn write(&self, json: &mut String);
 

@@ -1,6 +1,6 @@
 //! Generates whole requests.
 
-use super::list::Written;
+use super::list::AsJsonText;
 use super::wide::widened;
 use super::{Enlargement, Mode, Scenario, ScriptPlan, SessionScenario, Text, Thread};
 use proptest::arbitrary::any;

@@ -1,7 +1,7 @@
 //! Generates scenarios: what an agent of any framework is asked, and what its model and its tools answer.
 
 use super::growth::{repetitions, size};
-use super::list::{Written, join, pick};
+use super::list::{AsJsonText, join, pick};
 use super::odd::{IDS, MEMBERS, TOOLS as ODD_TOOLS, WORDS};
 use super::{AtMost, Json, LIMITS, Rarely, Returned, Text};
 use std::fmt;
@@ -122,7 +122,7 @@ impl Scenario {
         let mut turns: Vec<String> = Vec::new();
         for (index, calls) in rounds.iter().enumerate() {
             let text = self.rounds.get(index).and_then(|round| round.text.as_ref());
-            let text = self.word_at(1).filter(|_| index == 0).or_else(|| text.map(Written::json));
+            let text = self.word_at(1).filter(|_| index == 0).or_else(|| text.map(AsJsonText::json));
             let content = text.map(|text| format!(r#""content":{text},"#)).unwrap_or_default();
             turns.push(format!(r#"{{{content}"tool_calls":[{}]}}"#, join(calls.iter().map(WrittenCall::json))));
         }

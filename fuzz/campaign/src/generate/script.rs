@@ -1,6 +1,6 @@
 //! Generates scripts: a model, its tools, a verifier and limits.
 
-use super::list::{Written, write_list};
+use super::list::{AsJsonText, write_list};
 use super::{AtMost, Json, LIMITS, Name, Rarely, Text};
 use std::fmt::{self, Write};
 
@@ -248,7 +248,7 @@ impl CallPlan {
     }
 }
 
-impl Written for Returned {
+impl AsJsonText for Returned {
     fn write(&self, json: &mut String) {
         match self {
             Self::Text(text) => text.write(json),

@@ -1,7 +1,7 @@
 //! Generates texts and names.
 
 use super::golden::COVERED;
-use super::list::{Written, pick};
+use super::list::{AsJsonText, pick};
 use super::{AtMost, LIMITS, Rarely};
 use arbitrary::{Arbitrary, Unstructured};
 #[cfg(feature = "fuzzer")]
@@ -166,7 +166,7 @@ impl Piece {
     }
 }
 
-impl Written for Piece {
+impl AsJsonText for Piece {
     fn write(&self, json: &mut String) {
         json.push('"');
         self.write_unquoted(json);
@@ -179,7 +179,7 @@ impl Written for Piece {
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Text(AtMost<{ LIMITS.pieces }, Piece>);
 
-impl Written for Text {
+impl AsJsonText for Text {
     fn write(&self, json: &mut String) {
         json.push('"');
         self.0.iter().for_each(|piece| piece.write_unquoted(json));
@@ -251,7 +251,7 @@ impl Name {
     }
 }
 
-impl Written for Name {
+impl AsJsonText for Name {
     fn write(&self, json: &mut String) {
         if self.is_odd() { self.write_odd(json) } else { write_quoted(pick(&NAMES, self.which), json) }
     }

@@ -1,6 +1,6 @@
 //! Generates threads.
 
-use super::list::{Written, pick, write_list};
+use super::list::{AsJsonText, pick, write_list};
 use super::{AtMost, Json, LIMITS, Name, Rarely, Returned, Text};
 use std::fmt::{self, Write};
 use std::ops::Range;
@@ -200,7 +200,7 @@ impl What {
     }
 }
 
-impl Written for Alone {
+impl AsJsonText for Alone {
     fn write(&self, json: &mut String) {
         let (before, text) = match self {
             Self::User(text) => (r#""message","role":"user","content":"#, text),
