@@ -49,10 +49,10 @@ fn text_of_model(element: &Value) -> Option<String> {
 
 /// Returns how the text of an answer came back among the texts of the model in the next request. `is_taken` says that its calls are there.
 pub(super) fn returned(said: &str, texts: &[Option<String>], is_taken: bool) -> ReturnedText {
-    let is_it = |text: &&String| is_same(said, text);
+    let is_it = |text: &String| is_same(said, text);
     let first = texts.iter().position(|text| text.as_ref().is_some_and(|text| is_same(said, text)));
     if let Some(first) = first {
-        let is_twice = texts[first + 1..].first().is_some_and(|next| next.as_ref().filter(is_it).is_some());
+        let is_twice = texts[first + 1..].first().and_then(Option::as_ref).is_some_and(is_it);
         return if is_twice {
             ReturnedText::Changed(format!("the text {} of the answer is there twice", excerpt(said.trim())))
         } else {
@@ -79,7 +79,7 @@ fn is_same(said: &str, text: &str) -> bool {
 }
 
 /// Returns what of a text is the model's answer. Clients take out the `<think>…</think>` at its beginning, or put it in for a thought that
-/// was apart. In the text protocol ReAct they put the result of a tool behind `Observation:`, in the place of what the model made up.
+/// was apart. In the text protocol `ReAct` they put the result of a tool behind `Observation:`, in the place of what the model made up.
 fn own_words(text: &str) -> &str {
     let thought = text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>"));
     let answer = thought.map_or(text, |(_, answer)| answer);
