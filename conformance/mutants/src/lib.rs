@@ -47,7 +47,7 @@ pub use catalogue::{all, find};
 pub use error::Error;
 pub use gateway::{Between, GatewayServer, GatewaySettings};
 pub use growth::{Breadth, of_size, survey_sizes};
-pub use matrix::{Matrix, catches};
+pub use matrix::{Effort, Matrix, Place, by_size, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
 pub use planted::{
@@ -55,4 +55,4 @@ pub use planted::{
     sound_agent, sound_sessions, together,
 };
 pub use together::Together;
-pub use trial::{Selection, Survey, Trial};
+pub use trial::{Demand, Kill, Survey, Trial};

@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, RunState};
 use crate::gateway::{GatewayServer, Places, TestGateway};
+use crate::matrix::Place;
 use crate::threads::SessionAgent;
 use crate::twin::Twin;
 use crate::wire::{Modes, WireAgent};
@@ -58,6 +59,18 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// In what it is planted, in a word.
+    pub fn host(&self) -> &'static str {
+        match self {
+            Self::Bug(_) | Self::Reading(_) | Self::Family(_) => "twin",
+            Self::AgentBug(_) | Self::AgentReading(_) | Self::Clash(_) => "agent",
+            Self::WireBug(_) | Self::WireReading(_) => "wire",
+            Self::SessionBug(_) | Self::SessionLapse(_) | Self::SessionReading(_) => "sessions",
+            Self::GatewayBug(_) | Self::GatewayReading(_) => "gateways",
+            Self::Misbehaviour(_) => "process",
+        }
+    }
+
     /// What is planted in the agent that keeps threads.
     pub(crate) fn of_sessions(&self) -> Option<OnSession> {
         match *self {
@@ -171,6 +184,11 @@ impl Planted {
                 | Kind::SessionReading(_)
                 | Kind::GatewayReading(_)
         )
+    }
+
+    /// Where it is tried with each case. A family of sizes, runs that meet and processes are tried otherwise.
+    pub fn places(&self) -> Vec<Place> {
+        Place::of(self)
     }
 
     /// Whether a profile forbids it.

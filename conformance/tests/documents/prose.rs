@@ -178,7 +178,7 @@ fn plain(text: &str) -> String {
         rest = rest[at..].find(')').map_or("", |end| &rest[at + end + 1..]);
     }
     out.push_str(rest);
-    out.replace("**", "").replace(['[', ']', '*'], "").replace("!", "").trim().to_owned()
+    out.replace("**", "").replace(['[', ']', '*'], "").replace('!', "").trim().to_owned()
 }
 
 /// Divides text into sentences: at a stop or a question mark before a capital letter or code.
