@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use threadspec_cli::{Stop, corpus};
 use threadspec_judge::corpus::Corpus;
-use threadspec_mutants::{Kind, Planted, all};
+use threadspec_mutants::{Kind, Place, Planted, all};
 use threadspec_report::terminal::print;
 use threadspec_runner::Exit;
 
@@ -48,7 +48,7 @@ fn as_json(planted: &Planted, corpus: &Corpus) -> Value {
         "kind": if planted.is_reading() { "reading" } else if is_process { "misbehaviour" } else { "bug" },
         "breaks": planted.breaks.iter().map(clause).collect::<Vec<_>>(),
         "profiles": planted.profiles.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "places": planted.places().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "places": Place::of(planted).iter().map(ToString::to_string).collect::<Vec<_>>(),
         "permitted_by": permitted_by,
         "neglects": neglects,
     })

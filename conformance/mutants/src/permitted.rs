@@ -3,7 +3,7 @@
 
 use crate::catalogue::all;
 use crate::planted::{Kind, Planted, together};
-use crate::trial::{Heard, is_about};
+use crate::trial::{CaseReplies, is_about};
 use std::collections::BTreeSet;
 use std::fmt;
 use threadspec_campaign::{FuzzFinding, FuzzOptions, run};
@@ -137,7 +137,7 @@ impl Permitted {
             is_usual && case.is_in(self.profile) && self.ops.contains(&case.op) && !is_about(case, &self.neglects)
         };
         let cases = cases.iter().copied().filter(|case| is_put(case));
-        cases.filter(|case| Heard::of(&mut testee, case, self.profile).failure(case).is_some()).collect()
+        cases.filter(|case| CaseReplies::of(&mut testee, case, self.profile).failure(case).is_some()).collect()
     }
 
     /// What the fuzzer holds against it in so many cases. A campaign that cannot go on counts, too.

@@ -2,7 +2,6 @@
 
 use crate::agent::{Agent, RunState};
 use crate::gateway::{GatewayServer, Places, TestGateway};
-use crate::matrix::Place;
 use crate::threads::SessionAgent;
 use crate::twin::Twin;
 use crate::wire::{Modes, WireAgent};
@@ -186,11 +185,6 @@ impl Planted {
         )
     }
 
-    /// Where it is tried with each case. A family of sizes, runs that meet and processes are tried otherwise.
-    pub fn places(&self) -> Vec<Place> {
-        Place::of(self)
-    }
-
     /// Whether a profile forbids it.
     pub fn is_wrong_in(&self, profile: JudgeProfile) -> bool {
         !self.is_reading() && self.profiles.contains(&profile)
@@ -277,11 +271,11 @@ pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
         !matches!(planted.kind, Kind::Bug(_) | Kind::Reading(_) | Kind::Family(_) | Kind::Misbehaviour(_))
     };
     let mut host = if planted.iter().any(|planted| planted.kind.of_sessions().is_some()) {
-        Host::Sessions(Box::default())
+        PlantedHost::Sessions(Box::default())
     } else if planted.iter().any(is_of_agent) {
-        Host::Agent(Box::default())
+        PlantedHost::Agent(Box::default())
     } else {
-        Host::Twin(Box::default())
+        PlantedHost::Twin(Box::default())
     };
     planted.iter().for_each(|planted| host.plant(planted));
     host
@@ -289,27 +283,27 @@ pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
 
 /// The twin of the reference without a bug, which must pass.
 pub fn sound() -> impl Implementation + Send {
-    Host::Twin(Box::default())
+    PlantedHost::Twin(Box::default())
 }
 
 /// The agent without a bug, which must pass.
 pub fn sound_agent() -> impl Implementation + Send {
-    Host::Agent(Box::default())
+    PlantedHost::Agent(Box::default())
 }
 
 /// The agent that keeps threads, without a bug, which must pass.
 pub fn sound_sessions() -> impl Implementation + Send {
-    Host::Sessions(Box::default())
+    PlantedHost::Sessions(Box::default())
 }
 
 /// Where something is planted.
-enum Host {
+enum PlantedHost {
     Twin(Box<Twin>),
     Agent(Box<WireAgent>),
     Sessions(Box<SessionAgent>),
 }
 
-impl Host {
+impl PlantedHost {
     fn plant(&mut self, planted: &Planted) {
         match (planted.kind, self) {
             (Kind::Bug(OnTwin(plant)) | Kind::Reading(Reading { plant, .. }), Self::Twin(twin)) => plant(twin),
@@ -330,7 +324,7 @@ impl Host {
     }
 }
 
-impl Implementation for Host {
+impl Implementation for PlantedHost {
     fn hello(&self) -> Hello {
         match self {
             Self::Twin(twin) => twin.hello(),

@@ -1,7 +1,7 @@
 //! Putting cases to what is planted, and what comes of it.
 
 use crate::Error;
-use crate::matrix::Place;
+use crate::place::Place;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -181,12 +181,12 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
 }
 
 /// What came back for the requests of a case.
-pub(crate) struct Heard {
+pub(crate) struct CaseReplies {
     terms: Terms,
     outcomes: Vec<Outcome>,
 }
 
-impl Heard {
+impl CaseReplies {
     /// Puts a case to a testee.
     pub(crate) fn of(testee: &mut dyn Testee, case: &Case, profile: JudgeProfile) -> Self {
         let terms = Terms { profile, abilities: testee.hello().abilities };

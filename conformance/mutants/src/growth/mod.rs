@@ -7,7 +7,7 @@ mod texts;
 
 use crate::Error;
 use crate::planted::{Family, Kind, Planted, sound};
-use crate::trial::{Heard, Survey, workers};
+use crate::trial::{CaseReplies, Survey, workers};
 use crate::twin::Twin;
 use data::change_texts;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -155,7 +155,7 @@ pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Resu
             })
             .collect();
         let sound = |&(case, profile): &(&Case, JudgeProfile)| {
-            ((case.id.clone(), profile), Heard::of(&mut InProcess::new(sound()), case, profile).fingerprint())
+            ((case.id.clone(), profile), CaseReplies::of(&mut InProcess::new(sound()), case, profile).fingerprint())
         };
         let sound: HashMap<(String, JudgeProfile), u64> = cases.par_iter().map(sound).collect();
         trials.par_iter().map(|trial| trial.is_caught(corpus, &sound)).collect::<Vec<bool>>()
@@ -186,7 +186,7 @@ impl SizeTrial<'_> {
     fn is_caught(&self, corpus: &Corpus, sound: &HashMap<(String, JudgeProfile), u64>) -> bool {
         let fails = |case: &Case| {
             let mut testee = InProcess::new(self.bug.implementation());
-            let heard = Heard::of(&mut testee, case, self.profile);
+            let heard = CaseReplies::of(&mut testee, case, self.profile);
             let is_sound = sound.get(&(case.id.clone(), self.profile)) == Some(&heard.fingerprint());
             !is_sound && heard.failure(case).is_some()
         };

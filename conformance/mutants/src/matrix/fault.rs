@@ -1,8 +1,9 @@
 //! The faults of a matrix: everything that is planted, wherever it shows, with what must come of it there.
 
-use super::{Effort, Place};
+use super::Effort;
 use crate::catalogue::all;
 use crate::permitted::permitted;
+use crate::place::Place;
 use crate::planted::{Kind, OnGateway, OnWire, Planted};
 use crate::trial::{Demand, Trial, breaks_a_must, is_about, is_usual};
 use threadspec_judge::corpus::{Case, Corpus, Level};
@@ -12,7 +13,7 @@ use threadspec_judge::verdict::Judgement;
 const EVERY: usize = 23;
 
 /// Something that is planted, in one place.
-pub(super) struct Fault {
+pub(super) struct MatrixFault {
     name: &'static str,
     pub(super) planted: Vec<&'static Planted>,
     pub(super) place: Place,
@@ -25,7 +26,7 @@ pub(super) struct Fault {
     turn: (usize, usize),
 }
 
-impl Fault {
+impl MatrixFault {
     /// All of them. With a quick effort each is tried over one API, or between one pair of them, by turns.
     pub(super) fn all(corpus: &Corpus, effort: Effort) -> Vec<Self> {
         let readings = permitted().into_iter().map(|reading| Self {

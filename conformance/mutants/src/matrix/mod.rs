@@ -4,17 +4,16 @@
 //! order of the cases. Only where no case catches a fault alone, the cases of its clauses are put to one process, one after the other.
 
 mod fault;
-mod place;
 mod several;
 mod sound;
 
 use crate::Error;
 use crate::catalogue::all;
 use crate::open::OPEN;
+use crate::place::Place;
 use crate::planted::{Kind, Planted};
-use crate::trial::{Demand, Heard, Kill, Trial, is_usual, size, workers};
-use fault::Fault;
-pub use place::Place;
+use crate::trial::{CaseReplies, Demand, Kill, Trial, is_usual, size, workers};
+use fault::MatrixFault;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use sound::SoundReplies;
 use std::collections::{BTreeSet, HashMap};
@@ -72,9 +71,9 @@ impl<'a> Matrix<'a> {
             return Err(Error::unknown_clause(bug, clause));
         }
         let sound: Vec<SoundReplies<'_>> = Place::all().map(|place| SoundReplies::new(place, cases)).collect();
-        let mut faults = Fault::all(corpus, effort);
+        let mut faults = MatrixFault::all(corpus, effort);
         faults.retain(|fault| is_chosen.is_none_or(|is_chosen| is_chosen(fault.place)));
-        let try_out = |fault: &Fault| trial(fault, cases, of_place(&sound, fault.place), effort);
+        let try_out = |fault: &MatrixFault| trial(fault, cases, of_place(&sound, fault.place), effort);
         let mut trials: Vec<Trial<'a>> = workers()?.install(|| faults.par_iter().map(try_out).collect());
         if effort == Effort::Whole {
             workers()?.install(|| find_uses(&mut trials, &faults, cases, &sound));
@@ -150,7 +149,7 @@ pub fn catches(case: &Case, bug: &str) -> Option<bool> {
     let bug = all().find(is_it)?;
     let is_caught = |&profile: &_| {
         let mut testee = InProcess::new(bug.implementation());
-        case.is_in(profile) && Heard::of(&mut testee, case, profile).failure(case).is_some()
+        case.is_in(profile) && CaseReplies::of(&mut testee, case, profile).failure(case).is_some()
     };
     Some(bug.profiles.iter().any(is_caught))
 }
@@ -166,7 +165,7 @@ fn must_be_of_use(case: &Case) -> bool {
 }
 
 /// Finds, for each large case that no fault was left for, one that it catches as well.
-fn find_uses<'a>(trials: &mut [Trial<'a>], faults: &[Fault], cases: &[&'a Case], sound: &[SoundReplies<'_>]) {
+fn find_uses<'a>(trials: &mut [Trial<'a>], faults: &[MatrixFault], cases: &[&'a Case], sound: &[SoundReplies<'_>]) {
     let is_idle = |number: &usize| {
         let case = cases[*number];
         !is_usual(case)
@@ -190,7 +189,7 @@ fn find_uses<'a>(trials: &mut [Trial<'a>], faults: &[Fault], cases: &[&'a Case],
 }
 
 /// Tries a fault.
-fn trial<'a>(fault: &Fault, cases: &[&'a Case], sound: &SoundReplies<'_>, effort: Effort) -> Trial<'a> {
+fn trial<'a>(fault: &MatrixFault, cases: &[&'a Case], sound: &SoundReplies<'_>, effort: Effort) -> Trial<'a> {
     let mut trial = fault.trial();
     let alone = |number: usize, trial: &mut Trial<'a>| {
         put(&mut *fault.place.testee(&fault.planted), number, fault, cases, sound, trial);
@@ -226,13 +225,13 @@ fn trial<'a>(fault: &Fault, cases: &[&'a Case], sound: &SoundReplies<'_>, effort
 fn put<'a>(
     testee: &mut dyn Testee,
     number: usize,
-    fault: &Fault,
+    fault: &MatrixFault,
     cases: &[&'a Case],
     sound: &SoundReplies<'_>,
     trial: &mut Trial<'a>,
 ) {
     let case = cases[number];
-    let heard = Heard::of(testee, case, fault.place.profile());
+    let heard = CaseReplies::of(testee, case, fault.place.profile());
     if heard.fingerprint() == sound.fingerprint(number) {
         return;
     }

@@ -1,7 +1,7 @@
 //! What each place answers with nothing planted. A reply that equals it shows no fault, and needs no judge.
 
-use super::Place;
-use crate::trial::{Heard, is_usual};
+use crate::place::Place;
+use crate::trial::{CaseReplies, is_usual};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -48,7 +48,7 @@ impl<'a> SoundReplies<'a> {
     pub(super) fn fingerprint(&self, number: usize) -> u64 {
         let make = || {
             let case = self.cases[number];
-            let heard = Heard::of(&mut *self.place.testee(&[]), case, self.place.profile());
+            let heard = CaseReplies::of(&mut *self.place.testee(&[]), case, self.place.profile());
             SoundReply { fingerprint: heard.fingerprint(), failure: heard.failure(case) }
         };
         self.replies[number].get_or_init(make).fingerprint

@@ -41,14 +41,14 @@ impl fmt::Display for Place {
 
 impl Place {
     /// Every place.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         let twins = JudgeProfile::OWN.map(Self::Twin);
         let gateways = Between::all().flat_map(|between| [Self::Gateway(between), Self::Behind(between)]);
         twins.into_iter().chain([Self::Agent, Self::Sessions]).chain(Transport::all().map(Self::Wire)).chain(gateways)
     }
 
     /// Where each case is put to something that is planted.
-    pub(crate) fn of(planted: &Planted) -> Vec<Self> {
+    pub fn of(planted: &Planted) -> Vec<Self> {
         match planted.kind {
             Kind::Bug(_) => JudgeProfile::OWN.map(Self::Twin).to_vec(),
             Kind::Reading(_) => planted.profiles.iter().map(|&profile| Self::Twin(profile)).collect(),
@@ -71,7 +71,7 @@ impl Place {
     }
 
     /// Whether a case can be put there.
-    pub(super) fn takes(self, case: &Case) -> bool {
+    pub(crate) fn takes(self, case: &Case) -> bool {
         let is_of_agents = case.op == Op::Tools && !case.needs_gateway();
         let is_put = match self {
             Self::Twin(_) => true,
@@ -87,7 +87,7 @@ impl Place {
     }
 
     /// What answers there with all this planted.
-    pub(super) fn testee(self, planted: &[&'static Planted]) -> Box<dyn Testee> {
+    pub(crate) fn testee(self, planted: &[&'static Planted]) -> Box<dyn Testee> {
         let one = || planted.first().copied();
         match self {
             Self::Wire(transport) => Box::new(InOneProcess::new(one(), transport)),
