@@ -45,7 +45,9 @@ impl CompareMatrices {
                 lacks.into_iter().map(move |lack| format!("{fault} ({place}): {lack}"))
             })
             .collect();
-        found.iter().for_each(|line| print(&format!("{line}\n")));
+        for line in &found {
+            print(&format!("{line}\n"));
+        }
         print(&format!("trials: {} before, {} now; differences: {}\n", old.len(), new.len(), found.len()));
         Ok(if found.is_empty() && !old.is_empty() { Exit::Ok } else { Exit::NotConformant })
     }

@@ -84,10 +84,8 @@ impl SurveyRun {
         let cases = by_size(&select(&corpus, &self.filter)?);
         let harness = |error: Error| Stop::new(Exit::Corpus, error.to_string());
         let program = std::env::current_exe().map_err(|error| Stop::new(Exit::Corpus, error.to_string()))?;
-        let (effort, breadth) = match self.quick {
-            true => (Effort::Quick, Breadth::OneProfile),
-            false => (Effort::Whole, Breadth::EveryProfile),
-        };
+        let (effort, breadth) =
+            if self.quick { (Effort::Quick, Breadth::OneProfile) } else { (Effort::Whole, Breadth::EveryProfile) };
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
         let matrix = Matrix::of(&corpus, &cases, &program, effort, self.host.map(Host::has)).map_err(harness)?;
         let mut faults = matrix.faults();
@@ -98,9 +96,9 @@ impl SurveyRun {
         // With only some of the cases, bugs of size may well survive.
         if self.filter.is_empty() && self.host.is_none() {
             let files = files(self.corpus.as_deref())?;
-            let stop = |error| Stop::new(Exit::Corpus, error);
-            grown = survey_sizes(&corpus, &growth::table(&files).map_err(stop)?, breadth).map_err(harness)?;
-            if let Some(covering) = covering::read(&files).map_err(stop)? {
+            let unread = |error| Stop::new(Exit::Corpus, error);
+            grown = survey_sizes(&corpus, &growth::table(&files).map_err(unread)?, breadth).map_err(harness)?;
+            if let Some(covering) = covering::read(&files).map_err(unread)? {
                 paired = survey_pairs(&corpus, &covering, step).map_err(harness)?;
             }
         }
