@@ -3,9 +3,6 @@
 use super::golden::COVERED;
 use super::list::{AsJsonText, pick};
 use super::{AtMost, LIMITS, Rarely};
-use arbitrary::{Arbitrary, Unstructured};
-#[cfg(feature = "fuzzer")]
-use proptest::strategy::Strategy;
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
 use threadspec::surrogates::repair_surrogates;
@@ -122,39 +119,25 @@ pub(super) fn prepare() {
 
 const LONG: usize = CLASSES.len() - 1;
 
-/// How many orders of magnitude the repetitions of a piece have.
-const ORDERS: u32 = 8;
-
-/// How often a piece is repeated: each order of magnitude alike, the least one first, since long texts take most of a fuzzer's time.
-fn repeats(order: u32) -> usize {
-    LIMITS.repeats >> (ORDERS - 1 - order % ORDERS)
-}
-
 /// A part of a text: of one of the [`CLASSES`], or any character.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Piece {
     class: u8,
     which: u8,
     other: char,
-    /// How often a text of the class `long` is repeated.
-    #[cfg_attr(feature = "fuzzer", proptest(strategy = "(0..ORDERS).prop_map(repeats)"))]
-    repeats: usize,
-}
-
-impl<'a> Arbitrary<'a> for Piece {
-    fn arbitrary(bytes: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
-        let (class, which, other): (u8, u8, char) = bytes.arbitrary()?;
-        let repeats = repeats(other.into());
-        Ok(Self { class, which, other, repeats })
-    }
 }
 
 impl Piece {
+    /// How often a text of the class `long` is repeated: each order of magnitude alike, since long texts take most of a fuzzer's time.
+    fn repeats(self) -> usize {
+        LIMITS.repeats >> (7 - u32::from(self.other) % 8)
+    }
+
     /// Appends the piece as inside the quotes of a JSON string.
     fn write_unquoted(self, json: &mut String) {
         match usize::from(self.class) % (CLASSES.len() + 3) {
-            LONG => json.extend(std::iter::repeat_n(pick(CLASSES[LONG].texts, self.which), self.repeats)),
+            LONG => json.extend(std::iter::repeat_n(pick(CLASSES[LONG].texts, self.which), self.repeats())),
             class if class < LONG => json.push_str(pick(CLASSES[class].texts, self.which)),
             // Twice as often as each of the others: what the covering arrays are made of.
             class if class > CLASSES.len() => json.push_str(&SAMPLES[usize::from(self.which) % SAMPLES.len()]),
