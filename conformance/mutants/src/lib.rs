@@ -36,6 +36,7 @@ mod planted;
 mod readings;
 mod serving;
 mod session;
+mod taps;
 mod threads;
 mod together;
 mod trial;
