@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use threadspec::Profile;
 use threadspec_campaign::generate::{GoldenThread, ScriptPlan, SessionScenario, StreamPlan, golden_inputs, seeds};
-use threadspec_campaign::laws;
+use threadspec_campaign::laws::{self, SecondReaders};
 use threadspec_judge::protocol::Op;
 
 /// The value that a structured target decodes from the bytes of a seed.
@@ -31,7 +31,7 @@ fn text(bytes: &[u8]) -> &str {
 fn serialize() {
     replay("serialize", |bytes| {
         for profile in Profile::ALL {
-            laws::serialize(&decoded::<GoldenThread>(bytes).events(), profile);
+            laws::serialize(&decoded::<GoldenThread>(bytes).events(), profile, SecondReaders::Both);
         }
     });
 }
@@ -79,7 +79,7 @@ fn run_loop() {
 fn escape() {
     replay("escape", |bytes| {
         for profile in Profile::ALL {
-            laws::escape(text(bytes), profile);
+            laws::escape(text(bytes), profile, SecondReaders::Both);
         }
     });
 }

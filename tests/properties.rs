@@ -7,7 +7,7 @@ use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use threadspec::{Profile, read_events};
 use threadspec_campaign::generate::{GoldenThread, RequestPlan, ScriptPlan, SessionScenario, Text, Thread};
-use threadspec_campaign::laws;
+use threadspec_campaign::laws::{self, SecondReaders};
 use threadspec_judge::protocol::{Implementation, Reply, Request};
 use threadspec_judge::reference::Reference;
 
@@ -19,12 +19,12 @@ proptest! {
 
     #[test]
     fn a_text_comes_back_from_a_parser(text: Text) {
-        for profile in Profile::ALL { laws::escape(&text.text(), profile); }
+        for profile in Profile::ALL { laws::escape(&text.text(), profile, SecondReaders::Both); }
     }
 
     #[test]
     fn a_document_carries_each_event_and_nothing_else(thread: Thread) {
-        for profile in Profile::ALL { laws::serialize(&thread.events(), profile); }
+        for profile in Profile::ALL { laws::serialize(&thread.events(), profile, SecondReaders::Both); }
     }
 
     #[test]
@@ -32,15 +32,15 @@ proptest! {
         let events = thread.events();
         let (before, after) = events.split_at(at.index(events.len() + 1));
         for profile in Profile::ALL {
-            laws::serialize(before, profile);
-            laws::serialize(after, profile);
+            laws::serialize(before, profile, SecondReaders::Both);
+            laws::serialize(after, profile, SecondReaders::Both);
         }
     }
 
     #[test]
     fn a_golden_thread_can_go_on_in_any_way(thread: GoldenThread) {
         for profile in Profile::ALL {
-            laws::serialize(&thread.events(), profile);
+            laws::serialize(&thread.events(), profile, SecondReaders::Both);
             laws::messages(&thread.events(), profile);
         }
     }

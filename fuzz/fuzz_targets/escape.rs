@@ -2,8 +2,9 @@
 #![no_main]
 
 use threadspec::Profile;
+use threadspec_campaign::laws::{self, SecondReaders};
 
 threadspec_fuzz::quick_defaults!();
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    threadspec_campaign::laws::escape(text, Profile::ALL[text.len() % 2]);
+    laws::escape(text, Profile::ALL[text.len() % 2], SecondReaders::drawn(text.len() / 2));
 });

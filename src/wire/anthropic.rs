@@ -1,8 +1,8 @@
 //! Anthropic messages.
 
-use super::fit::{IdForm, fit, nothing_to_send};
+use super::fit::{IdForm, fit, nothing_to_send, plain_members};
 use super::read_each;
-use crate::{Error, Field, Message};
+use crate::{Error, Field, Message, ToolCall};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -49,9 +49,9 @@ pub fn to_anthropic(messages: &[Message]) -> Result<Value, Error> {
             }
             Message::Human { content } => ("user", Vec::from_iter(text_block(content))),
             Message::Ai { content, tool_calls } => {
-                let calls = tool_calls
-                    .iter()
-                    .map(|call| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.args}));
+                let calls = tool_calls.iter().map(|ToolCall { id, name, args }| {
+                    json!({"type": "tool_use", "id": id, "name": name, "input": plain_members(args)})
+                });
                 ("assistant", text_block(content).into_iter().chain(calls).collect())
             }
             Message::Tool { tool_call_id, content } => ("user", vec![result_block(tool_call_id, content)]),
@@ -169,7 +169,6 @@ fn read(turn: &Field<'_>) -> Result<Vec<Message>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ToolCall;
 
     fn calls(content: &str, ids: &[&str]) -> Message {
         let args = Map::from_iter([("n".to_owned(), json!(1))]);

@@ -1,9 +1,10 @@
 //! Fits names, ids and texts to what model APIs accept.
 
 use crate::ids::Ids;
-use crate::surrogates::without_marks;
+use crate::surrogates::{has_marks, marked, without_marks};
 use crate::{Error, Message, ToolCall};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 /// The form of call ids that a provider accepts.
@@ -73,7 +74,7 @@ impl Fitting {
         let wanted = self.form.nearest(&call.id, "call");
         let id = if self.ids.take(&wanted) { wanted } else { self.ids.take_numbered(&wanted, self.form.longest) };
         self.open.entry(call.id.clone()).or_default().push_back(id.clone());
-        ToolCall { id, name: self.names.of(&call.name), args: without_marks_in(&call.args) }
+        ToolCall { id, name: self.names.of(&call.name), args: without_halves(&call.args) }
     }
 
     fn answer(&mut self, id: &str) -> String {
@@ -117,29 +118,49 @@ impl FittedNames {
     }
 }
 
-/// Arguments with U+FFFD for each lone surrogate, which providers refuse. Keys that become equal get numbers.
-fn without_marks_in(members: &Map<String, Value>) -> Map<String, Value> {
+/// Replaces each lone surrogate in arguments, which providers refuse, by U+FFFD. They stay marked data. Keys that become equal get numbers.
+fn without_halves(members: &Map<String, Value>) -> Map<String, Value> {
     let mut ids = Ids::default();
     for key in members.keys() {
         ids.take(key);
     }
     let mut fitting = Map::new();
     for (key, value) in members {
-        let wanted = without_marks(key);
+        let wanted = whole(key);
         let own = wanted == *key || ids.take(&wanted);
         let key = if own { wanted.into_owned() } else { ids.take_numbered(&wanted, usize::MAX) };
-        fitting.insert(key, without_marks_in_value(value));
+        fitting.insert(key, without_halves_in(value));
     }
     fitting
 }
 
-fn without_marks_in_value(value: &Value) -> Value {
+fn without_halves_in(value: &Value) -> Value {
     match value {
-        Value::String(text) => without_marks(text).into_owned().into(),
-        Value::Array(elements) => elements.iter().map(without_marks_in_value).collect(),
-        Value::Object(members) => without_marks_in(members).into(),
+        Value::String(text) => whole(text).into_owned().into(),
+        Value::Array(elements) => elements.iter().map(without_halves_in).collect(),
+        Value::Object(members) => without_halves(members).into(),
         other => other.clone(),
     }
+}
+
+/// Replaces each mark in a string of marked data by U+FFFD.
+fn whole(text: &str) -> Cow<'_, str> {
+    if has_marks(text) { marked(&without_marks(text)).into_owned().into() } else { text.into() }
+}
+
+/// Reads marked data that has no marks as plain data.
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::String(text) => without_marks(text).into_owned().into(),
+        Value::Array(elements) => elements.iter().map(plain).collect(),
+        Value::Object(members) => plain_members(members),
+        other => other.clone(),
+    }
+}
+
+/// Reads an object of marked data that has no marks as plain data.
+pub(super) fn plain_members(members: &Map<String, Value>) -> Value {
+    members.iter().map(|(key, value)| (without_marks(key).into_owned(), plain(value))).collect()
 }
 
 #[cfg(test)]
@@ -206,7 +227,7 @@ mod tests {
     fn no_member_is_lost_with_its_surrogate() {
         let json = r#"{"\ud83d": ["\ud83e"], "\ud83e": 2, "\ufffd": {"a": "\ude00"}}"#;
         let members: Map<String, Value> = serde_json::from_str(&mark_surrogates(json)).expect("marked");
-        let fitting = Value::from(without_marks_in(&members)).to_string();
+        let fitting = Value::from(without_halves(&members)).to_string();
         assert_eq!(fitting, "{\"\u{fffd}_2\":[\"\u{fffd}\"],\"\u{fffd}_3\":2,\"\u{fffd}\":{\"a\":\"\u{fffd}\"}}");
     }
 

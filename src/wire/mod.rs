@@ -81,6 +81,26 @@ fn read_each<T>(messages: &Value, mut read: impl FnMut(&Field<'_>) -> Result<T, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::surrogates::mark_surrogates;
+    use crate::{Message, ToolCall};
+
+    #[test]
+    fn a_character_that_looks_like_a_mark_is_sent_as_it_is() {
+        let sent = "{\"\u{10d9ff}\":[\"\u{10fffe}\u{10d9ff}\"]}";
+        let args = serde_json::from_str(&mark_surrogates(sent)).expect("marked arguments");
+        let call = ToolCall { id: "a".to_owned(), name: "t".to_owned(), args };
+        let messages = [
+            Message::human("Go."),
+            Message::Ai { content: String::new(), tool_calls: vec![call] },
+            Message::tool("a", ""),
+        ];
+        let texts = [
+            to_openai(&messages).expect("messages")[1]["tool_calls"][0]["function"]["arguments"].clone(),
+            to_openai_responses(&messages).expect("items")[1]["arguments"].clone(),
+            to_anthropic(&messages).expect("a request")["messages"][1]["content"][0]["input"].to_string().into(),
+        ];
+        assert_eq!(texts, [sent, sent, sent]);
+    }
 
     #[test]
     fn a_log_is_told_from_a_transcript_by_its_elements() {

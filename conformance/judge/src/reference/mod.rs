@@ -29,6 +29,15 @@ use threadspec::{
 pub struct Reference;
 
 impl Reference {
+    /// The output as JSON text, as a reply has it; `None` where an input is refused.
+    pub fn output(request: &Request) -> Option<String> {
+        let output: String = output(request).ok()?;
+        Some(match unmark_surrogates(&output) {
+            Cow::Owned(unmarked) => unmarked,
+            Cow::Borrowed(_) => output,
+        })
+    }
+
     /// The reply line to a request of op `tools` in profile `universal` whose model is not in its input.
     pub fn line_with(&self, request: &Request, model: &mut dyn Model) -> String {
         let output = RawInput::read(&repair_surrogates(&request.input)).and_then(|input| input.with_model(model));

@@ -159,9 +159,10 @@ pub(super) const BUGS: &[Planted] = &[
         };
     }),
     hardened("given-ids-stay-taken", &[clause::TOOLS_DISTINCT], |twin| {
-        twin.after = |twin, op, _, output| {
+        twin.after = |twin, op, input, output| {
             let text = output.to_string();
-            if op != Op::Tools || !text.contains("_2\"") {
+            // A given id may end so, too.
+            if op != Op::Tools || !text.contains("_2\"") || input.to_string().contains("_2\"") {
                 return;
             }
             if twin.memory == true {

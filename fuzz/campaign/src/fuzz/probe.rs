@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 use threadspec_golden::clause;
 
 use threadspec_judge::compare::{Difference, answering_clause, compare};
-use threadspec_judge::corpus::{Mismatch, Sides};
+use threadspec_judge::corpus::{Accepted, Mismatch, Sides};
 use threadspec_judge::json::read;
 use threadspec_judge::protocol::{JudgeProfile, Op, Reply, Request};
+use threadspec_judge::reference::Reference;
 use threadspec_judge::verdict::{Outcome, Unready, Verdict};
 use threadspec_runner::Testee;
 
@@ -69,6 +70,14 @@ pub(super) struct Shrunk {
     simpler: Vec<FailedCase>,
 }
 
+/// A reply that is as it should be.
+enum LineOrReply {
+    /// The reference's own text, which is read only where it is needed.
+    Line(String),
+    /// Another one that is accepted.
+    Reply(Reply),
+}
+
 /// A testee that is being asked.
 pub(super) struct Probe<'a> {
     pub(super) testee: Box<dyn Testee + 'a>,
@@ -78,11 +87,16 @@ pub(super) struct Probe<'a> {
     earlier: Option<(Op, String)>,
     /// The last request of each operation: what a case of a corpus may have before it.
     earlier_of: BTreeMap<Op, String>,
+    /// How many outputs more were the reference's text than were another. The text is made only while it is of use.
+    alike: i64,
 }
+
+/// How many outputs may differ from the reference's text before it is no longer made.
+const UNLIKE: i64 = -20;
 
 impl<'a> Probe<'a> {
     pub(super) fn new(testee: Box<dyn Testee + 'a>, profile: JudgeProfile) -> Self {
-        Self { testee, profile, last_id: 0, earlier: None, earlier_of: BTreeMap::new() }
+        Self { testee, profile, last_id: 0, earlier: None, earlier_of: BTreeMap::new(), alike: 0 }
     }
 
     fn request(&mut self, op: Op, input: &str) -> Request {
@@ -95,8 +109,27 @@ impl<'a> Probe<'a> {
         self.earlier.as_ref().map_or("", |(_, input)| input)
     }
 
-    /// Asks and judges. A reply that fails is an `Err`, and so is one that cannot be judged.
+    /// Asks and judges, and reads the reply. One that fails is an `Err`, and so is one that cannot be judged.
     fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
+        Ok(match self.hear(op, input)? {
+            LineOrReply::Reply(reply) => reply,
+            LineOrReply::Line(line) => {
+                let read = Reply::read_for(self.profile, line.as_bytes());
+                read.map_err(|why| Probed::Unable(Unready::Runner(why.to_string())))?.1
+            }
+        })
+    }
+
+    /// The reference's output, as text that a testee's can be compared with while it is read.
+    fn expected(&self, request: &Request) -> Accepted {
+        if self.profile == JudgeProfile::Universal || self.alike < UNLIKE {
+            return Accepted::default();
+        }
+        Reference::output(request).map_or_else(Accepted::default, |output| Accepted::Texts([output].into()))
+    }
+
+    /// Asks and judges.
+    fn hear(&mut self, op: Op, input: &str) -> Result<LineOrReply, Probed> {
         let request = self.request(op, input);
         let is_universal = self.profile == JudgeProfile::Universal;
         let clause = if is_universal { property::answering(op) } else { answering_clause(op) };
@@ -107,10 +140,14 @@ impl<'a> Probe<'a> {
             let (key, input, after) = (Key { op, clause, what }, input.to_owned(), Vec::new());
             FailedCase { key, verdict, input, expected, after, note: String::new(), mismatch: None }
         };
-        let outcome = self.testee.ask(&request);
+        let expected = self.expected(&request);
+        let outcome = self.testee.ask_for(&request, expected);
         let (verdict, note) = match outcome {
             Outcome::Interrupted => return Err(Probed::Interrupted),
-            Outcome::Accepted(..) => unreachable!("no output was said to be accepted"),
+            Outcome::Accepted(line) => {
+                self.alike = self.alike.saturating_add(1);
+                return Ok(LineOrReply::Line(line));
+            }
             Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
             Outcome::Reply(reply) if is_universal => {
                 let abilities = self.testee.hello().abilities;
@@ -124,11 +161,14 @@ impl<'a> Probe<'a> {
                     FailedCase { note, ..failure }
                 };
                 let failures: Vec<FailedCase> = broken.into_iter().map(failure).collect();
-                return if failures.is_empty() { Ok(reply) } else { Err(Probed::Failed(failures)) };
+                return if failures.is_empty() { Ok(LineOrReply::Reply(reply)) } else { Err(Probed::Failed(failures)) };
             }
             Outcome::Reply(reply) => {
+                self.alike -= 1;
                 let (expected, difference) = compare(&request, &reply);
-                let Some(Difference { clause, note, mismatch }) = difference else { return Ok(reply) };
+                let Some(Difference { clause, note, mismatch }) = difference else {
+                    return Ok(LineOrReply::Reply(reply));
+                };
                 let rejected = matches!(expected, Reply::Reject { .. }) || matches!(reply, Reply::Reject { .. });
                 let verdict = if rejected { Verdict::Rejected } else { Verdict::Fail };
                 let mut failure = failed(verdict, String::new(), Some(expected));
@@ -165,7 +205,10 @@ impl<'a> Probe<'a> {
         input: &str,
     ) -> Result<Option<FailedCase>, Probed> {
         if let Relation::Refused(how) = check {
-            return self.answer(op, &with_wrong_event(input, how)).map(|_| None);
+            return self.hear(op, &with_wrong_event(input, how)).map(|_| None);
+        }
+        if check == Relation::Reply {
+            return self.hear(op, input).map(|_| None);
         }
         let reply = self.answer(op, input)?;
         let broken = |clause, what: &str, input: &str, expected: &Reply, actual: &Reply| {
@@ -181,7 +224,7 @@ impl<'a> Probe<'a> {
             Relation::Reply | Relation::Refused(_) => Ok(None),
             Relation::Again => {
                 if let Some((op, earlier)) = self.earlier.clone() {
-                    let _ = self.answer(op, &earlier);
+                    let _ = self.hear(op, &earlier);
                 }
                 let again = self.answer(op, input)?;
                 // Ids may be drawn at random: each run is judged on its own.
@@ -311,7 +354,7 @@ impl<'a> Probe<'a> {
             let special = simpler::without_specials(&failure.input);
             // An earlier value of a repeated key crashes a testee for what it is.
             let mut special = special.into_iter().filter(|(clause, _)| !is_verdict || *clause != clause::JSON_4);
-            if let Some((clause, _)) = special.find(|(_, input)| self.answer(op, input).is_ok()) {
+            if let Some((clause, _)) = special.find(|(_, input)| self.hear(op, input).is_ok()) {
                 failure.key.clause = clause;
                 return Leads::new();
             }
@@ -335,7 +378,7 @@ impl<'a> Probe<'a> {
         let ops = self.testee.hello().ops.iter().copied().collect();
         let (started, mut failures) = (Instant::now(), Vec::new());
         for (op, input) in simpler::forms(failure.key.op, &failure.input, failure.expected.as_ref(), &ops) {
-            match self.answer(op, &input) {
+            match self.hear(op, &input) {
                 Err(Probed::Failed(simpler)) => failures.extend(simpler),
                 Err(Probed::Interrupted | Probed::Unable(_)) => break,
                 _ => {}

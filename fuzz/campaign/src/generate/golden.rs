@@ -110,6 +110,11 @@ pub struct GoldenThread {
 }
 
 impl GoldenThread {
+    /// A number on which nothing in the thread depends, unless it begins with a golden one.
+    pub fn number(&self) -> usize {
+        self.which.into()
+    }
+
     /// The events, those of the corpus first.
     pub fn events(&self) -> Vec<Event> {
         let golden = self.which.checked_sub(FIRST).and_then(|which| THREADS.get(usize::from(which)));

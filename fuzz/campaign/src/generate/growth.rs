@@ -1,6 +1,6 @@
 //! Makes one thing in a plan large: a text, or the number of events, rounds, calls or iterations.
 
-use super::list::pick;
+use super::list::{AsJsonText, pick};
 use super::script::{Returned, TurnPlan, VerificationPlan};
 use super::thread::{Alone, ThreadStep, Tool, What};
 use super::wide::{WIDENED, Widened};
@@ -206,7 +206,14 @@ impl ScriptPlan {
             Grown::Failures => failure.into_iter().collect(),
         };
         // Each request repeats what was said before it.
-        let said: usize = repeated.iter().map(|turn| turn.json(&mut 0, &self.odd_tool).len()).sum();
+        let said: usize = repeated
+            .iter()
+            .map(|turn| {
+                let mut json = String::new();
+                turn.write(&mut 0, &self.odd_tool, &mut json);
+                json.len()
+            })
+            .sum();
         let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
         let size =
             if repeated.is_empty() { 0 } else { growth.size(repetitions(repeated.len(), said + given.unwrap_or(0))) };
@@ -300,7 +307,8 @@ mod tests {
         assert!(long.len() > 2 * LIMITS.long_text && long.matches(r#""c10 c11 "#).count() == 2, "{}", long.len());
         assert!(long.contains(r#""result":"b""#) && long.contains(r#""type":"tool_call""#));
         let round = r#"{"tool_calls":[{"name":"a"},{"name":"a"}]}"#;
-        let long = growth(u16::MAX, 0, 0).with_long_text(&format!(r#"{{"model":[{}]}}"#, [round; 200].join(",")));
-        assert!((LIMITS.large_run / 2..2 * LIMITS.large_run).contains(&(long.len() * 200)), "{}", long.len());
+        let short = format!(r#"{{"model":[{}]}}"#, [round; 200].join(","));
+        let more = growth(u16::MAX, 0, 0).with_long_text(&short).len() - short.len();
+        assert!((LIMITS.large_run / 2..2 * LIMITS.large_run).contains(&(more * 200)), "{more}");
     }
 }

@@ -1,8 +1,8 @@
 //! Generates JSON values.
 
-use super::list::pick;
+use super::list::{AsJsonText, pick};
 use super::{AtMost, LIMITS, Piece};
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Numbers that ECMAScript spells differently, rounds, or keeps as they are.
 const NUMBERS: [&str; 30] = [
@@ -103,55 +103,75 @@ pub enum JsonOp {
 }
 
 impl Json {
-    /// Any value; `null` when the program writes none.
-    pub fn value(&self) -> String {
-        let value = self.write(String::new(), Vec::new());
-        if value.is_empty() { "null".to_owned() } else { value }
+    /// Appends an object.
+    pub(super) fn write_object(&self, json: &mut String) {
+        let start = json.len();
+        json.push('{');
+        self.write_from(start, json, true);
     }
 
-    /// An object.
-    pub fn object(&self) -> String {
-        self.write("{".to_owned(), vec!['}'])
-    }
-
-    /// Continues a text in which the brackets `open` are not closed yet, until they are or the program ends.
-    fn write(&self, mut json: String, mut open: Vec<char>) -> String {
+    /// Continues a value that begins at a place of the text, perhaps with the bracket of an object, until its brackets are closed or the
+    /// program ends.
+    fn write_from(&self, start: usize, json: &mut String, is_object: bool) {
+        // The brackets that close those that are open, the innermost one last.
+        let mut open = [b'}'; LIMITS.json + 1];
+        let mut depth = usize::from(is_object);
         for JsonStep { key, op } in self.0.iter() {
             if !matches!(op, JsonOp::Close) {
-                if !json.is_empty() && !json.ends_with(['[', '{']) {
+                if json.len() > start && !json.ends_with(['[', '{']) {
                     json.push(',');
                 }
-                if open.last() == Some(&'}') {
-                    json.push_str(&format!("\"{}\":", pick(&KEYS, *key)));
+                if depth > 0 && open[depth - 1] == b'}' {
+                    json.push('"');
+                    json.push_str(pick(&KEYS, *key));
+                    json.push_str("\":");
                 }
             }
             match op {
                 JsonOp::Literal(which) => json.push_str(pick(&["null", "true", "false"], *which)),
-                JsonOp::Text(piece) => json.push_str(&piece.json()),
+                JsonOp::Text(piece) => piece.write(json),
                 JsonOp::Number(which) => json.push_str(pick(&NUMBERS, *which)),
-                JsonOp::Double(double) if double.is_finite() => json.push_str(&format!("{double:e}")),
+                JsonOp::Double(double) if double.is_finite() => {
+                    let _ = write!(json, "{double:e}");
+                }
                 JsonOp::Double(_) => json.push('0'),
                 JsonOp::Array => {
                     json.push('[');
-                    open.push(']');
+                    open[depth] = b']';
+                    depth += 1;
                 }
                 JsonOp::Object => {
                     json.push('{');
-                    open.push('}');
+                    open[depth] = b'}';
+                    depth += 1;
                 }
-                JsonOp::Close => json.extend(open.pop()),
+                JsonOp::Close if depth > 0 => {
+                    depth -= 1;
+                    json.push(open[depth].into());
+                }
+                JsonOp::Close => {}
             }
-            if open.is_empty() && !json.is_empty() {
+            if depth == 0 && json.len() > start {
                 break;
             }
         }
-        json.extend(open.into_iter().rev());
-        json
+        json.extend(open[..depth].iter().rev().map(|&bracket| char::from(bracket)));
+    }
+}
+
+impl AsJsonText for Json {
+    /// Appends any value; `null` when the program writes none.
+    fn write(&self, json: &mut String) {
+        let start = json.len();
+        self.write_from(start, json, false);
+        if json.len() == start {
+            json.push_str("null");
+        }
     }
 }
 
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.value())
+        f.write_str(&self.json())
     }
 }

@@ -140,7 +140,7 @@ pub const LIMITS: Limits = Limits {
     many_runs: 80,
     many_values: 1_000,
     depth: 40,
-    large_run: 3_500_000,
+    large_run: 1_200_000,
     long_text: 100_000,
     golden_bytes: 16_000,
 };

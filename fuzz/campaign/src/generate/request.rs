@@ -1,5 +1,6 @@
 //! Generates whole requests.
 
+use super::list::AsJsonText;
 use super::wide::widened;
 use super::{Enlargement, Mode, Scenario, ScriptPlan, SessionScenario, Text, Thread};
 use proptest::arbitrary::any;
@@ -56,28 +57,41 @@ impl RequestPlan {
 
     /// The input as JSON text on one line.
     pub fn input(&self) -> String {
-        let text = |name, text: &Text| format!(r#""{name}":{}"#, text.json());
-        let members = match self {
+        let mut json = String::new();
+        let (thread, text) = match self {
             Self::Tools(script) => return script.tools_input(),
             Self::Loop(script) => return script.loop_input(),
             Self::Agent(scenario) => return scenario.input(),
             Self::Session(session, features) => return session.input(*features),
             Self::Written(_, input) => return input.clone(),
             Self::Large(growth, plan) => return plan.grown_input(*growth),
-            Self::Escape(escaped) => vec![text("text", escaped)],
-            Self::Serialize(thread, prefix) => {
-                let mut members = vec![format!(r#""events":{}"#, thread.json())];
-                members.extend(prefix.as_ref().map(|prefix| text("responsePrefix", prefix)));
-                members
+            Self::Escape(escaped) => {
+                json.push_str(r#"{"text":"#);
+                escaped.write(&mut json);
+                json.push('}');
+                return json;
             }
-            Self::Messages(thread, mode, instructions) => {
-                let mut members = vec![format!(r#""events":{}"#, thread.json())];
-                members.extend(mode.member());
-                members.extend(instructions.as_ref().map(|instructions| text("instructions", instructions)));
-                members
+            Self::Serialize(thread, prefix) => (thread, prefix.as_ref().map(|prefix| ("responsePrefix", prefix))),
+            Self::Messages(thread, _, instructions) => {
+                (thread, instructions.as_ref().map(|instructions| ("instructions", instructions)))
             }
         };
-        format!("{{{}}}", members.join(","))
+        json.push_str(r#"{"events":"#);
+        thread.write(&mut json);
+        if let Self::Messages(_, mode, _) = self
+            && let Some(mode) = mode.member()
+        {
+            json.push(',');
+            json.push_str(mode);
+        }
+        if let Some((name, text)) = text {
+            json.push_str(",\"");
+            json.push_str(name);
+            json.push_str("\":");
+            text.write(&mut json);
+        }
+        json.push('}');
+        json
     }
 }
 

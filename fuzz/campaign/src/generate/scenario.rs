@@ -1,7 +1,7 @@
 //! Generates scenarios: what an agent of any framework is asked, and what its model and its tools answer.
 
 use super::growth::{repetitions, size};
-use super::list::{join, pick};
+use super::list::{AsJsonText, join, pick};
 use super::odd::{IDS, MEMBERS, TOOLS as ODD_TOOLS, WORDS};
 use super::{AtMost, Json, LIMITS, Rarely, Returned, Text};
 use std::fmt;
@@ -122,7 +122,7 @@ impl Scenario {
         let mut turns: Vec<String> = Vec::new();
         for (index, calls) in rounds.iter().enumerate() {
             let text = self.rounds.get(index).and_then(|round| round.text.as_ref());
-            let text = self.word_at(1).filter(|_| index == 0).or_else(|| text.map(Text::json));
+            let text = self.word_at(1).filter(|_| index == 0).or_else(|| text.map(AsJsonText::json));
             let content = text.map(|text| format!(r#""content":{text},"#)).unwrap_or_default();
             turns.push(format!(r#"{{{content}"tool_calls":[{}]}}"#, join(calls.iter().map(WrittenCall::json))));
         }
@@ -261,7 +261,7 @@ impl Scenario {
         let bytes = |round: &RoundPlan| {
             let asked = [&round.first].into_iter().chain(round.others.iter());
             asked
-                .map(|asked| asked.args.as_ref().map_or(0, |args| args.value().len()) + asked.result.json().len() + 100)
+                .map(|asked| asked.args.as_ref().map_or(0, |args| args.json().len()) + asked.result.json().len() + 100)
                 .sum()
         };
         let times = |is: Rarely, of: Option<&RoundPlan>| match of {
@@ -321,7 +321,7 @@ impl ScriptedCall {
             _ if is_found_by_arguments => Some(format!(r#"{{"n":{number}}}"#)),
             None if more.is_empty() => None,
             None => Some(format!(r#"{{"n":{number}{more}}}"#)),
-            Some(args) => Some(format!(r#"{{"n":{number},"v":{}{more}}}"#, args.value())),
+            Some(args) => Some(format!(r#"{{"n":{number},"v":{}{more}}}"#, args.json())),
         };
         let result = match &self.result {
             _ if says(1) => format!("\"{word}\""),

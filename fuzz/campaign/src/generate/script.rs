@@ -1,8 +1,8 @@
 //! Generates scripts: a model, its tools, a verifier and limits.
 
-use super::list::join;
+use super::list::{AsJsonText, write_list};
 use super::{AtMost, Json, LIMITS, Name, Rarely, Text};
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
 ///
@@ -42,12 +42,12 @@ pub enum Mode {
 
 impl Mode {
     /// The member of an input.
-    pub(super) fn member(self) -> Option<String> {
+    pub(super) fn member(self) -> Option<&'static str> {
         match self {
             Self::Absent => None,
-            Self::Null => Some(r#""contextMode":null"#.to_owned()),
-            Self::Standard => Some(r#""contextMode":"standard""#.to_owned()),
-            Self::Xml => Some(r#""contextMode":"xml""#.to_owned()),
+            Self::Null => Some(r#""contextMode":null"#),
+            Self::Standard => Some(r#""contextMode":"standard""#),
+            Self::Xml => Some(r#""contextMode":"xml""#),
         }
     }
 }
@@ -115,47 +115,71 @@ impl ScriptPlan {
 
     /// The input of the operation `loop`, in another context mode.
     pub fn loop_input_in(&self, mode: Mode) -> String {
-        let mut members = vec![format!(r#""prompt":{}"#, self.prompt.json())];
-        members.extend(mode.member());
-        members.extend(self.instructions.as_ref().map(|text| format!(r#""instructions":{}"#, text.json())));
-        members.extend(self.model_and_tools());
-        members.extend(
-            self.verify
-                .as_ref()
-                .map(|verify| format!(r#""verify":[{}]"#, join(verify.iter().map(VerificationPlan::json)))),
-        );
-        if self.limited {
-            members.push(format!(r#""maxIterations":{}"#, self.iterations.number() + self.more));
-            members.push(format!(r#""maxToolCallsPerIteration":{}"#, self.requests.number() + self.more));
+        let mut json = String::from(r#"{"prompt":"#);
+        self.prompt.write(&mut json);
+        if let Some(mode) = mode.member() {
+            json.push(',');
+            json.push_str(mode);
         }
-        format!("{{{}}}", members.join(","))
+        if let Some(instructions) = &self.instructions {
+            json.push_str(r#","instructions":"#);
+            instructions.write(&mut json);
+        }
+        self.write_model_and_tools(&mut json);
+        if let Some(verify) = &self.verify {
+            json.push_str(r#","verify":["#);
+            write_list(&mut json, verify.iter(), VerificationPlan::write);
+            json.push(']');
+        }
+        if self.limited {
+            let [iterations, requests] = [&self.iterations, &self.requests].map(|limit| limit.number() + self.more);
+            let _ = write!(json, r#","maxIterations":{iterations},"maxToolCallsPerIteration":{requests}"#);
+        }
+        json.push('}');
+        json
     }
 
     /// The input of the operation `tools`.
     pub fn tools_input(&self) -> String {
-        let message = |kind: &str, text: &Text| format!(r#"{{"type":"{kind}","content":{}}}"#, text.json());
-        let given = self.instructions.iter().chain([&self.prompt]).map(|text| message("human", text));
+        let given = self.instructions.iter().chain([&self.prompt]).map(|text| (text, "human"));
         // What a verifier says in a loop stands in the list from which the rounds start.
         let reasons = self.verify.iter().flat_map(|verify| verify.iter()).filter_map(VerificationPlan::reason);
-        let more = reasons.zip(["ai", "human"].into_iter().cycle()).map(|(text, kind)| message(kind, text));
-        let messages = join(given.chain(more));
-        let mut members = vec![format!(r#""messages":[{messages}]"#)];
-        members.extend(self.model_and_tools());
+        let messages = given.chain(reasons.zip(["ai", "human"].into_iter().cycle()));
+        let mut json = String::from(r#"{"messages":["#);
+        write_list(&mut json, messages, |(text, kind), json| {
+            let _ = write!(json, r#"{{"type":"{kind}","content":"#);
+            text.write(json);
+            json.push('}');
+        });
+        json.push(']');
+        self.write_model_and_tools(&mut json);
         if self.limited {
             // A limit of zero rounds is valid, too.
-            members.push(format!(r#""maxRecursionDepth":{}"#, self.iterations.number() + self.more - 1));
+            let _ = write!(json, r#","maxRecursionDepth":{}"#, self.iterations.number() + self.more - 1);
         }
-        format!("{{{}}}", members.join(","))
+        json.push('}');
+        json
     }
 
-    /// The members `model` and `tools`. No tool has the last of the plain names, so that some calls are to tools that do not exist.
-    fn model_and_tools(&self) -> [String; 2] {
+    /// Appends the members `model` and `tools`. No tool has the last of the plain names, so that some calls are to tools that do not exist.
+    fn write_model_and_tools(&self, json: &mut String) {
         let mut calls = 0;
-        let model = join(self.turns.iter().map(|turn| turn.json(&mut calls, &self.odd_tool)));
-        let results = |results: &[Returned]| format!("[{}]", join(results.iter().map(Returned::json)));
-        let tools = Name::plain().zip(&self.tools).map(|(name, list)| format!("{name}:{}", results(list)));
-        let odd = format!("{}:{}", self.odd_tool.odd_json(), results(&self.tools[0]));
-        [format!(r#""model":[{model}]"#), format!(r#""tools":{{{}}}"#, join(tools.chain([odd])))]
+        json.push_str(r#","model":["#);
+        write_list(json, self.turns.iter(), |turn, json| turn.write(&mut calls, &self.odd_tool, json));
+        json.push_str(r#"],"tools":{"#);
+        let write_results = |results: &[Returned], json: &mut String| {
+            json.push_str(":[");
+            write_list(json, results, Returned::write);
+            json.push_str("],");
+        };
+        for (name, results) in Name::plain().into_iter().zip(&self.tools) {
+            let _ = write!(json, "\"{name}\"");
+            write_results(results, json);
+        }
+        self.odd_tool.write_odd(json);
+        write_results(&self.tools[0], json);
+        json.pop();
+        json.push('}');
     }
 }
 
@@ -166,49 +190,78 @@ impl LimitPlan {
 }
 
 impl TurnPlan {
-    pub(super) fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
+    pub(super) fn write(&self, calls: &mut usize, odd_tool: &Name, json: &mut String) {
+        json.push('{');
         match self {
-            Self::Say(text) => format!(r#"{{"content":{}}}"#, text.json()),
+            Self::Say(text) => write_content(text, json),
             Self::Use(text, list) => {
-                let text = text.as_ref().map(|text| format!(r#""content":{},"#, text.json())).unwrap_or_default();
-                let list = join(list.iter().map(|call| call.json(calls, odd_tool)));
-                format!(r#"{{{text}"tool_calls":[{list}]}}"#)
+                if let Some(text) = text {
+                    write_content(text, json);
+                    json.push(',');
+                }
+                json.push_str(r#""tool_calls":["#);
+                write_list(json, list.iter(), |call, json| call.write(calls, odd_tool, json));
+                json.push(']');
             }
-            Self::Nothing => "{}".to_owned(),
-            Self::Fail(text) => format!(r#"{{"error":{}}}"#, text.json()),
+            Self::Nothing => {}
+            Self::Fail(text) => write_error(text, json),
         }
+        json.push('}');
     }
+}
+
+fn write_content(text: &Text, json: &mut String) {
+    json.push_str(r#""content":"#);
+    text.write(json);
+}
+
+fn write_error(text: &Text, json: &mut String) {
+    json.push_str(r#""error":"#);
+    text.write(json);
 }
 
 impl CallPlan {
-    fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
+    fn write(&self, calls: &mut usize, odd_tool: &Name, json: &mut String) {
+        json.push_str(r#"{"id":"#);
         // A wrong call repeats the id before it, or has an odd one, or the one that a repetition would get.
         *calls += usize::from(!self.wrong.is_now());
-        let id = match self.wrong.which() % 4 {
-            1 if self.wrong.is_now() => self.name.odd_json(),
-            3 if self.wrong.is_now() => format!("\"call_{calls}_2\""),
-            _ => format!("\"call_{calls}\""),
+        let _ = match self.wrong.which() % 4 {
+            1 if self.wrong.is_now() => {
+                self.name.write_odd(json);
+                Ok(())
+            }
+            3 if self.wrong.is_now() => write!(json, "\"call_{calls}_2\""),
+            _ => write!(json, "\"call_{calls}\""),
         };
-        let args = self.args.as_ref().map(|args| format!(r#","args":{}"#, args.object())).unwrap_or_default();
+        json.push_str(r#","name":"#);
         // Half of the odd names are that of the odd tool, which would hardly ever be called by chance.
-        let name = if self.name.is_odd() && self.wrong.which().is_multiple_of(2) {
-            odd_tool.odd_json()
+        if self.name.is_odd() && self.wrong.which().is_multiple_of(2) {
+            odd_tool.write_odd(json);
         } else {
-            self.name.json()
-        };
-        format!(r#"{{"id":{id},"name":{name}{args}}}"#)
+            self.name.write(json);
+        }
+        if let Some(args) = &self.args {
+            json.push_str(r#","args":"#);
+            args.write_object(json);
+        }
+        json.push('}');
     }
 }
 
-impl Returned {
-    /// The result as JSON.
-    pub fn json(&self) -> String {
+impl AsJsonText for Returned {
+    fn write(&self, json: &mut String) {
         match self {
-            Self::Text(text) => text.json(),
-            Self::Value(value) => value.value(),
-            Self::Failure(message) => format!(r#"{{"error":{}}}"#, message.json()),
+            Self::Text(text) => text.write(json),
+            Self::Value(value) => value.write(json),
+            Self::Failure(message) => {
+                json.push('{');
+                write_error(message, json);
+                json.push('}');
+            }
             #[cfg(feature = "fuzzer")]
-            Self::Numbered(number) => format!("\"result {number}\""),
+            Self::Numbered(number) => {
+                let _ = write!(json, "\"result {number}\"");
+            }
         }
     }
 }
@@ -218,11 +271,15 @@ impl VerificationPlan {
         if let Self::Incomplete(reason) = self { reason.as_ref() } else { None }
     }
 
-    fn json(&self) -> String {
+    fn write(&self, json: &mut String) {
         match self {
-            Self::Complete => r#"{"complete":true}"#.to_owned(),
-            Self::Incomplete(None) => r#"{"complete":false}"#.to_owned(),
-            Self::Incomplete(Some(reason)) => format!(r#"{{"complete":false,"reason":{}}}"#, reason.json()),
+            Self::Complete => json.push_str(r#"{"complete":true}"#),
+            Self::Incomplete(None) => json.push_str(r#"{"complete":false}"#),
+            Self::Incomplete(Some(reason)) => {
+                json.push_str(r#"{"complete":false,"reason":"#);
+                reason.write(json);
+                json.push('}');
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Generates answers of a model, the shapes of their streams, and where these are cut into what arrives at once.
 
 use super::json::Json;
-use super::list::{AtMost, Rarely, pick};
+use super::list::{AsJsonText, AtMost, Rarely, pick};
 use super::text::{Name, Text};
 use threadspec::oracle::Api;
 use threadspec_apis::{Finish, IdSource, ModelAnswer, Pieces, SaidCall, StreamShape, Thinking};
@@ -45,7 +45,7 @@ impl StreamPlan {
     pub fn answer(&self) -> ModelAnswer {
         let thought = |text: &Text| Thinking { text: read(&text.json()), ..Thinking::default() };
         let call = |(number, StreamedCall { name, args }): (usize, &StreamedCall)| {
-            let args = value::read(&format!("{{\"args\":{}}}", args.value())).unwrap_or_default();
+            let args = value::read(&format!("{{\"args\":{}}}", args.json())).unwrap_or_default();
             SaidCall::new(format!("call_{number}"), read(&name.json()), &args)
         };
         let mut answer = ModelAnswer {

@@ -1,10 +1,9 @@
 //! Generates texts and names.
 
 use super::golden::COVERED;
-use super::list::pick;
+use super::list::{AsJsonText, pick};
 use super::{AtMost, LIMITS, Rarely};
-use arbitrary::{Arbitrary, Unstructured};
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::LazyLock;
 use threadspec::surrogates::repair_surrogates;
 
@@ -121,41 +120,40 @@ pub(super) fn prepare() {
 const LONG: usize = CLASSES.len() - 1;
 
 /// A part of a text: of one of the [`CLASSES`], or any character.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Piece {
     class: u8,
     which: u8,
     other: char,
-    /// How often a text of the class `long` is repeated.
-    #[cfg_attr(feature = "fuzzer", proptest(value = "LIMITS.repeats"))]
-    repeats: usize,
-}
-
-impl<'a> Arbitrary<'a> for Piece {
-    fn arbitrary(bytes: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
-        let (class, which, other): (u8, u8, char) = bytes.arbitrary()?;
-        // Each order of magnitude alike, the least one first: a fuzzer led by coverage is as fast as its inputs are small.
-        let repeats = LIMITS.repeats >> (7 - u32::from(other) % 8);
-        Ok(Self { class, which, other, repeats })
-    }
 }
 
 impl Piece {
-    /// The piece as a JSON string.
-    pub fn json(self) -> String {
-        format!("\"{}\"", self.unquoted())
+    /// How often a text of the class `long` is repeated: each order of magnitude alike, since long texts take most of a fuzzer's time.
+    fn repeats(self) -> usize {
+        LIMITS.repeats >> (7 - u32::from(self.other) % 8)
     }
 
-    fn unquoted(self) -> String {
+    /// Appends the piece as inside the quotes of a JSON string.
+    fn write_unquoted(self, json: &mut String) {
         match usize::from(self.class) % (CLASSES.len() + 3) {
-            LONG => pick(CLASSES[LONG].texts, self.which).repeat(self.repeats),
-            class if class < LONG => pick(CLASSES[class].texts, self.which).to_owned(),
+            LONG => json.extend(std::iter::repeat_n(pick(CLASSES[LONG].texts, self.which), self.repeats())),
+            class if class < LONG => json.push_str(pick(CLASSES[class].texts, self.which)),
             // Twice as often as each of the others: what the covering arrays are made of.
-            class if class > CLASSES.len() => SAMPLES[usize::from(self.which) % SAMPLES.len()].clone(),
-            _ if matches!(self.other, '"' | '\\' | '\0'..='\x1f') => format!("\\u{:04x}", u32::from(self.other)),
-            _ => self.other.to_string(),
+            class if class > CLASSES.len() => json.push_str(&SAMPLES[usize::from(self.which) % SAMPLES.len()]),
+            _ if matches!(self.other, '"' | '\\' | '\0'..='\x1f') => {
+                let _ = write!(json, "\\u{:04x}", u32::from(self.other));
+            }
+            _ => json.push(self.other),
         }
+    }
+}
+
+impl AsJsonText for Piece {
+    fn write(&self, json: &mut String) {
+        json.push('"');
+        self.write_unquoted(json);
+        json.push('"');
     }
 }
 
@@ -164,16 +162,19 @@ impl Piece {
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Text(AtMost<{ LIMITS.pieces }, Piece>);
 
-impl Text {
-    /// The text as a JSON string.
-    pub fn json(&self) -> String {
-        format!("\"{}\"", self.0.iter().map(|piece| piece.unquoted()).collect::<String>())
+impl AsJsonText for Text {
+    fn write(&self, json: &mut String) {
+        json.push('"');
+        self.0.iter().for_each(|piece| piece.write_unquoted(json));
+        json.push('"');
     }
+}
 
+impl Text {
     /// The text, its lone surrogates as U+FFFD.
     ///
     /// # Panics
-    /// Never: [`json`](Self::json) is a JSON string.
+    /// Never: it is written as a JSON string.
     pub fn text(&self) -> String {
         serde_json::from_str(&repair_surrogates(&self.json())).expect("a JSON string is written as one")
     }
@@ -215,27 +216,35 @@ pub struct Name {
 }
 
 impl Name {
-    /// The names that are not odd, as JSON strings.
-    pub fn plain() -> impl Iterator<Item = String> {
-        NAMES.into_iter().map(|name| format!("\"{name}\""))
-    }
-
-    /// The name as a JSON string.
-    pub fn json(&self) -> String {
-        if self.is_odd() { self.odd_json() } else { format!("\"{}\"", pick(&NAMES, self.which)) }
+    /// The names that are not odd.
+    pub fn plain() -> [&'static str; 3] {
+        NAMES
     }
 
     pub(super) fn is_odd(&self) -> bool {
         self.odd.is_now()
     }
 
-    /// An odd name as a JSON string, whatever the plan says.
-    pub(super) fn odd_json(&self) -> String {
+    /// Appends an odd name, whatever the plan says.
+    pub(super) fn write_odd(&self, json: &mut String) {
         match self.which % 4 {
-            3 => self.piece.json(),
-            _ => format!("\"{}\"", pick(&ODD_NAMES, self.which / 4)),
+            3 => self.piece.write(json),
+            _ => write_quoted(pick(&ODD_NAMES, self.which / 4), json),
         }
     }
+}
+
+impl AsJsonText for Name {
+    fn write(&self, json: &mut String) {
+        if self.is_odd() { self.write_odd(json) } else { write_quoted(pick(&NAMES, self.which), json) }
+    }
+}
+
+/// Appends a JSON string with this text inside its quotes.
+fn write_quoted(inside: &str, json: &mut String) {
+    json.push('"');
+    json.push_str(inside);
+    json.push('"');
 }
 
 impl fmt::Debug for Name {

@@ -1,8 +1,9 @@
 //! Generates threads.
 
-use super::list::{join, pick};
+use super::list::{AsJsonText, pick, write_list};
 use super::{AtMost, Json, LIMITS, Name, Rarely, Returned, Text};
-use std::fmt;
+use std::fmt::{self, Write};
+use std::ops::Range;
 use threadspec::{Event, read_events};
 
 /// A log of events.
@@ -90,11 +91,11 @@ pub struct Iteration {
 }
 
 impl Iteration {
-    fn json(&self, usual: usize) -> String {
+    fn write(&self, usual: usize, json: &mut String) {
         if self.odd.is_now() {
-            pick(&["0", "-0", "1.0", "2e1", "4294967296", "9007199254740991"], self.which).to_owned()
+            json.push_str(pick(&["0", "-0", "1.0", "2e1", "4294967296", "9007199254740991"], self.which));
         } else {
-            usual.to_string()
+            let _ = write!(json, "{usual}");
         }
     }
 }
@@ -110,14 +111,20 @@ const UNKNOWN_FIELDS: &str = concat!(
 struct Calls {
     /// How many got an id of their own.
     numbered: usize,
-    /// The id of each, and whether it has a result.
-    ids: Vec<(String, bool)>,
+    /// Where the id of each stands in the log, and whether it has a result.
+    ids: Vec<(Range<usize>, bool)>,
 }
 
 impl Thread {
     /// The log as a JSON array.
     pub fn json(&self) -> String {
         self.json_with("")
+    }
+
+    /// Appends the log.
+    #[cfg(feature = "fuzzer")]
+    pub(super) fn write(&self, json: &mut String) {
+        self.write_with("", json);
     }
 
     /// The same log with unknown fields.
@@ -135,96 +142,134 @@ impl Thread {
     }
 
     fn json_with(&self, more: &str) -> String {
+        let mut json = String::new();
+        self.write_with(more, &mut json);
+        json
+    }
+
+    fn write_with(&self, more: &str, json: &mut String) {
         let mut calls = Calls::default();
         let mut iteration = 0;
-        let events = self.0.iter().filter_map(|step| {
+        json.push('[');
+        let first = json.len();
+        for step in self.0.iter() {
             iteration += usize::from(step.next_iteration);
-            let members = step.what.json(&mut calls)?;
-            Some(format!(r#"{{"type":{members},"iteration":{}{more}}}"#, step.iteration.json(iteration)))
-        });
-        format!("[{}]", join(events))
+            let start = json.len();
+            if start > first {
+                json.push(',');
+            }
+            json.push_str(r#"{"type":"#);
+            if !step.what.write(&mut calls, json) {
+                json.truncate(start);
+                continue;
+            }
+            json.push_str(r#","iteration":"#);
+            step.iteration.write(iteration, json);
+            json.push_str(more);
+            json.push('}');
+        }
+        json.push(']');
     }
 }
 
 impl What {
-    /// The event's members after `"type":`; `None` for a result while every call has one.
-    fn json(&self, calls: &mut Calls) -> Option<String> {
+    /// Appends the event's members after `"type":`. Says no where it is a result while every call has one: then there is no event.
+    fn write(&self, calls: &mut Calls, json: &mut String) -> bool {
         match self {
-            Self::Alone(event) => Some(event.json()),
-            Self::Tool(event) => event.json(calls),
+            Self::Alone(event) => event.write(json),
+            Self::Tool(Tool::Call { name, wrong, id, args }) => {
+                json.push_str(r#""tool_call","toolName":"#);
+                name.write(json);
+                json.push_str(r#","toolCallId":"#);
+                calls.call(*wrong, id, json);
+                json.push_str(r#","args":"#);
+                args.write_object(json);
+            }
+            Self::Tool(Tool::Result { call, wrong, id, absent, result }) => {
+                json.push_str(r#""tool_result","toolCallId":"#);
+                if !calls.answer(*call, *wrong, id, json) {
+                    return false;
+                }
+                if !absent.is_now() {
+                    json.push_str(r#","result":"#);
+                    result.write(json);
+                }
+            }
         }
+        true
     }
 }
 
-impl Alone {
-    fn json(&self) -> String {
-        let message = |role, text: &Text| format!(r#""message","role":"{role}","content":{}"#, text.json());
+impl AsJsonText for Alone {
+    fn write(&self, json: &mut String) {
+        let (before, text) = match self {
+            Self::User(text) => (r#""message","role":"user","content":"#, text),
+            Self::Assistant(text) => (r#""message","role":"assistant","content":"#, text),
+            Self::System(text) => (r#""message","role":"system","content":"#, text),
+            Self::Error(text, _) => (r#""error","error":"#, text),
+            Self::Ask(text) => (r#""human_input_requested","question":"#, text),
+            Self::Answer(text) => (r#""human_input_received","response":"#, text),
+            Self::Done(text, _) => (r#""completion","result":"#, text),
+            Self::Summary(text, _) => (r#""summary","summary":"#, text),
+        };
+        json.push_str(before);
+        text.write(json);
         match self {
-            Self::User(text) => message("user", text),
-            Self::Assistant(text) => message("assistant", text),
-            Self::System(text) => message("system", text),
-            Self::Error(text, recoverable) => {
-                format!(r#""error","error":{},"recoverable":{recoverable}"#, text.json())
+            Self::Error(_, recoverable) => {
+                let _ = write!(json, r#","recoverable":{recoverable}"#);
             }
-            Self::Ask(text) => format!(r#""human_input_requested","question":{}"#, text.json()),
-            Self::Answer(text) => format!(r#""human_input_received","response":{}"#, text.json()),
-            Self::Done(text, None) => format!(r#""completion","result":{}"#, text.json()),
-            Self::Done(text, Some(verified)) => {
-                format!(r#""completion","result":{},"verified":{verified}"#, text.json())
+            Self::Done(_, Some(verified)) => {
+                let _ = write!(json, r#","verified":{verified}"#);
             }
-            Self::Summary(text, iterations) => {
-                let iterations = join(iterations.iter().map(|iteration| iteration.json(usize::from(iteration.which))));
-                format!(r#""summary","summary":{},"summarizedIterations":[{iterations}]"#, text.json())
+            Self::Summary(_, iterations) => {
+                json.push_str(r#","summarizedIterations":["#);
+                write_list(json, iterations.iter(), |iteration, json| iteration.write(iteration.which.into(), json));
+                json.push(']');
             }
+            _ => {}
         }
-    }
-}
-
-impl Tool {
-    fn json(&self, calls: &mut Calls) -> Option<String> {
-        Some(match self {
-            Self::Call { name, wrong, id, args } => {
-                let id = calls.call(*wrong, id);
-                format!(r#""tool_call","toolName":{},"toolCallId":{id},"args":{}"#, name.json(), args.object())
-            }
-            Self::Result { call, wrong, id, absent, result } => {
-                let id = calls.answer(*call, *wrong, id)?;
-                let result = if absent.is_now() { String::new() } else { format!(r#","result":{}"#, result.json()) };
-                format!(r#""tool_result","toolCallId":{id}{result}"#)
-            }
-        })
     }
 }
 
 impl Calls {
-    /// The id of the next call.
-    fn call(&mut self, wrong: Rarely, odd: &Name) -> String {
-        let id = if wrong.is_now() {
-            let earlier = self.ids.get(wrong.which() % (self.ids.len() + 1));
-            earlier.map_or_else(|| odd.odd_json(), |(id, _)| id.clone())
+    /// Appends the id of the next call.
+    fn call(&mut self, wrong: Rarely, odd: &Name, json: &mut String) {
+        let start = json.len();
+        if wrong.is_now() {
+            match self.ids.get(wrong.which() % (self.ids.len() + 1)) {
+                Some((earlier, _)) => json.extend_from_within(earlier.clone()),
+                None => odd.write_odd(json),
+            }
         } else {
             self.numbered += 1;
-            format!("\"call_{}\"", self.numbered)
-        };
-        self.ids.push((id.clone(), false));
-        id
+            let _ = write!(json, "\"call_{}\"", self.numbered);
+        }
+        self.ids.push((start..json.len(), false));
     }
 
-    /// The id that the next result names.
-    fn answer(&mut self, call: u8, wrong: Rarely, orphan: &Name) -> Option<String> {
+    /// Appends the id that the next result names; says no where every call has a result.
+    fn answer(&mut self, call: u8, wrong: Rarely, orphan: &Name, json: &mut String) -> bool {
         if wrong.is_now() {
-            return Some(match (wrong.which() % 4, self.ids.iter().rev().find(|(_, answered)| *answered)) {
-                (0, Some((second, _))) => second.clone(),
-                (1, _) => format!("\"call_{}\"", self.numbered + 1),
-                (2, _) => pick(&["\"CALL_1\"", "\"call_10\"", "\"call_\"", "\" call_1\"", "\"1\""], call).to_owned(),
-                _ => orphan.odd_json(),
-            });
+            match (wrong.which() % 4, self.ids.iter().rev().find(|(_, answered)| *answered)) {
+                (0, Some((second, _))) => json.extend_from_within(second.clone()),
+                (1, _) => {
+                    let _ = write!(json, "\"call_{}\"", self.numbered + 1);
+                }
+                (2, _) => {
+                    json.push_str(pick(&["\"CALL_1\"", "\"call_10\"", "\"call_\"", "\" call_1\"", "\"1\""], call));
+                }
+                _ => orphan.write_odd(json),
+            }
+            return true;
         }
-        let mut open: Vec<_> = self.ids.iter_mut().filter(|(_, answered)| !answered).collect();
-        let last = open.len().checked_sub(1)?;
-        let (id, answered) = &mut *open[last - usize::from(call) % (last + 1)];
+        let open = || self.ids.iter().filter(|(_, answered)| !answered).count();
+        let Some(last) = open().checked_sub(1) else { return false };
+        let wanted = last - usize::from(call) % (last + 1);
+        let mut open = self.ids.iter_mut().filter(|(_, answered)| !answered);
+        let Some((id, answered)) = open.nth(wanted) else { return false };
         *answered = true;
-        Some(id.clone())
+        json.extend_from_within(id.clone());
+        true
     }
 }
 

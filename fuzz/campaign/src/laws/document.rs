@@ -6,11 +6,32 @@ use threadspec::{
     plain, read_thread, serialize_thread, split_response_prefix,
 };
 
+/// The readers that read a document once more, behind the usual one, and must find the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecondReaders {
+    /// The plain form of the reader, and roxmltree.
+    Both,
+    /// The plain form alone.
+    Plain,
+    /// roxmltree alone.
+    Roxmltree,
+    /// None.
+    Neither,
+}
+
+impl SecondReaders {
+    /// Those for an input that draws this number. Both take half of the time of a law about what is written, and the law [`read`] asks
+    /// both about every document: so half of the inputs get neither.
+    pub fn drawn(number: usize) -> Self {
+        [Self::Plain, Self::Neither, Self::Roxmltree, Self::Neither][number % 4]
+    }
+}
+
 /// A text that is escaped, as content and as an attribute value, comes back from a parser, and is what the plain form gives.
 ///
 /// # Panics
 /// When that does not hold.
-pub fn escape(text: &str, profile: Profile) {
+pub fn escape(text: &str, profile: Profile, readers: SecondReaders) {
     let kept: String = text.chars().map(|c| if is_xml_char(c) { c } else { '\u{fffd}' }).collect();
     let (expected_text, expected_value) = match profile {
         Profile::Literal => {
@@ -22,7 +43,7 @@ pub fn escape(text: &str, profile: Profile) {
     };
     let (content, value) = (escape_text(text, profile), escape_attribute(text, profile));
     let document = format!("<thread><event type=\"{value}\">{content}</event></thread>");
-    let read = read_twice(&document).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+    let read = read_by(&document, readers).unwrap_or_else(|error| panic!("{error}: {text:?}"));
     assert_eq!(read.elements[0].text, expected_text, "{profile}, text");
     assert_eq!(read.elements[0].attribute("type"), Some(&*expected_value), "{profile}, attribute");
     assert_eq!(content, plain::escape_text(text, profile), "{profile}, the plain form");
@@ -33,11 +54,11 @@ pub fn escape(text: &str, profile: Profile) {
 ///
 /// # Panics
 /// When it does not.
-pub fn serialize(events: &[Event], profile: Profile) {
+pub fn serialize(events: &[Event], profile: Profile, readers: SecondReaders) {
     let options = SerializeOptions { profile, ..SerializeOptions::default() };
     let what = |oracle: &str| format!("{oracle} ({profile})");
     let document = serialize_thread(events, &options);
-    let read = match read_twice(&document) {
+    let read = match read_by(&document, readers) {
         Ok(read) => read,
         Err(error) => fail(&error, &what("well-formed"), events),
     };
@@ -61,14 +82,25 @@ pub fn serialize(events: &[Event], profile: Profile) {
 /// When they do not, except where roxmltree is known to be wrong.
 pub fn read(document: &str) {
     // Whether it is a document does not matter here.
-    let _ = read_twice(document);
+    let _ = read_by(document, SecondReaders::Both);
 }
 
-/// Reads a document with the readers and compares what they find.
-fn read_twice(document: &str) -> Result<Document, Error> {
+/// Reads a document with the usual reader, and has others agree with it.
+fn read_by(document: &str, readers: SecondReaders) -> Result<Document, Error> {
     let first = read_thread(document);
-    assert_eq!(first, plain::read_thread(document), "the plain form reads {document:?}");
-    match (&first, roxmltree::Document::parse(document)) {
+    agree(document, &first, readers);
+    first
+}
+
+/// Panics where a second reader finds something else in a document than the first one did.
+fn agree(document: &str, first: &Result<Document, Error>, readers: SecondReaders) {
+    if matches!(readers, SecondReaders::Both | SecondReaders::Plain) {
+        assert_eq!(first, &plain::read_thread(document), "the plain form reads {document:?}");
+    }
+    if !matches!(readers, SecondReaders::Both | SecondReaders::Roxmltree) {
+        return;
+    }
+    match (first, roxmltree::Document::parse(document)) {
         (Err(error), Ok(_)) if error.is_not_well_formed() => {
             assert!(roxmltree_is_lax(document), "only roxmltree accepts {document:?}: {error}");
         }
@@ -92,7 +124,6 @@ fn read_twice(document: &str) -> Result<Document, Error> {
             assert!(all_agree, "{document:?}: the other parser reads {second:?}");
         }
     }
-    first
 }
 
 /// Whether a document has something that roxmltree 0.21 accepts and XML 1.0 forbids: a reference to a number that is no character, a
@@ -112,4 +143,33 @@ fn roxmltree_is_lax(document: &str) -> bool {
         oracle::well_formed(&format!("<{target}/>")).is_err()
     });
     refers_to_no_character || target_runs_on || document.contains("</:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::panic::catch_unwind;
+
+    /// Every other reader is drawn, and each of them finds what the first one lost or took for something else.
+    #[test]
+    fn each_second_reader_is_drawn_and_finds_a_wrong_first_one() {
+        let drawn: BTreeSet<String> = (0..4).map(|number| format!("{:?}", SecondReaders::drawn(number))).collect();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), ["Neither", "Plain", "Roxmltree"]);
+
+        let document =
+            "<thread><event type=\"human\" id=\"0\">a</event><event type=\"error\" id=\"1\">b</event></thread>";
+        let right = read_thread(document).expect("well-formed");
+        let (mut fewer, mut other_text, mut other_value) = (right.clone(), right.clone(), right.clone());
+        fewer.elements.pop();
+        other_text.elements[0].text.push(' ');
+        other_value.elements[1].attributes[0].1.push(' ');
+        let refused = read_thread("<thread>").expect_err("cut");
+        for wrong in [Ok(fewer), Ok(other_text), Ok(other_value), Err(refused)] {
+            for readers in [SecondReaders::Plain, SecondReaders::Roxmltree, SecondReaders::Both] {
+                assert!(catch_unwind(|| agree(document, &wrong, readers)).is_err(), "{readers:?}: {wrong:?}");
+            }
+        }
+        agree(document, &Ok(right), SecondReaders::Both);
+    }
 }

@@ -1,6 +1,6 @@
 //! What must hold of any bytes that are read as a log.
 
-use super::{equivalence, messages, profile_of, same, serialize};
+use super::{SecondReaders, equivalence, messages, profile_of, same, serialize};
 use threadspec::surrogates::unmark_surrogates;
 use threadspec::{Event, read_each_event, read_events};
 
@@ -22,7 +22,7 @@ pub fn input(bytes: &[u8]) {
         Ok(events) => {
             same(&Ok(&events), &read_events(&written(&events)).as_ref(), "written and read", &events);
             let profile = profile_of(&events);
-            serialize(&events, profile);
+            serialize(&events, profile, SecondReaders::Both);
             messages(&events, profile);
             equivalence(&events, profile);
         }

@@ -21,7 +21,7 @@ mod stream;
 use std::fmt::Display;
 
 pub use agent::{agent, run_loop, tools};
-pub use document::{escape, read, serialize};
+pub use document::{SecondReaders, escape, read, serialize};
 pub use input::input;
 pub use messages::{equivalence, messages};
 pub use plain::plain;
