@@ -52,7 +52,7 @@ impl<const N: usize, T: Generated> Generated for AtMost<N, T> {
 }
 
 /// A choice that is made about once in ten times.
-#[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
+#[derive(Clone, Copy, Debug, Default, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct Rarely(u8);
 

@@ -14,6 +14,8 @@ const NEVER: Duration = Duration::from_secs(60);
 const KEY: &str = "sk-threadspec-0123456789abcdefghijklmn";
 /// How many connections share one run: its record has all that came.
 const PER_RUN: usize = 64;
+/// A client comes next where the length of an input is a multiple of this.
+const NEXT_CLIENT: usize = 8;
 
 struct TestedServer {
     server: Server<Engine>,
@@ -74,6 +76,10 @@ pub fn provider_http(bytes: &[u8]) {
     let answer = provider.said(bytes, true);
     let is_http = answer.is_empty() || answer.starts_with(b"HTTP/1.1 ") || answer.starts_with(b"HTTP/1.0 ");
     assert!(is_http, "{}: {}", String::from_utf8_lossy(bytes), String::from_utf8_lossy(&answer));
+    // The next client takes as long as this one, so that only some inputs, always the same ones, have it.
+    if !bytes.len().is_multiple_of(NEXT_CLIENT) {
+        return;
+    }
     // Who leaves may get no answer, so this one stays until the server closes.
     let next = provider.said(b"HEAD / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n", false);
     assert!(

@@ -24,6 +24,8 @@ pub struct SessionScenario {
     /// A part of all texts, so that those of two sessions differ.
     key: u8,
     no_system: Rarely,
+    /// Whether it is long. Never for libFuzzer, which would keep long ones most: each takes a hundred times as long as a short one.
+    #[arbitrary(default)]
     long: Rarely,
     /// How long, if it is long.
     times: u8,
