@@ -299,6 +299,12 @@ fn message(line: &str) -> String {
     let mut plain = String::new();
     let mut rest = line.chars().peekable();
     while let Some(&c) = rest.peek() {
+        if c == '…' || plain.ends_with(" at ") && c == '/' {
+            // The end of a long text, which has no quotation mark in front; or a place inside a value.
+            skip_to(&mut rest, if c == '…' { " became " } else { ": " });
+            plain.push('…');
+            continue;
+        }
         if VALUES.iter().any(|before| plain.ends_with(before)) && !matches!(c, '`' | '"' | '\'' | '[' | '{') {
             // A number, true, false or null.
             while rest.next_if(|&c| !c.is_whitespace() && c != ',').is_some() {}
@@ -336,12 +342,16 @@ fn message(line: &str) -> String {
             }
             c => plain.push(c),
         }
+        if plain.ends_with("…, …") {
+            // A list of values, however long.
+            plain.truncate(plain.len() - ", …".len());
+        }
     }
     beginning(&plain, LONGEST_NOTE)
 }
 
 /// Behind these words is a value, which may be a bare word or number.
-const VALUES: [&str; 2] = ["the result ", " became "];
+const VALUES: [&str; 3] = ["the result ", " became ", " at …: "];
 
 /// A finding without the run, request and message, and the place inside a value, where it was made.
 fn without_place(line: &str) -> Cow<'_, str> {
@@ -363,6 +373,15 @@ fn is_place(text: &str) -> bool {
         })
     };
     text.split(", ").all(is_part)
+}
+
+/// Goes in front of these words; to the end where they do not come.
+fn skip_to(rest: &mut Peekable<Chars<'_>>, words: &str) {
+    let left: String = rest.clone().collect();
+    let end = left.find(words).unwrap_or(left.len());
+    for _ in left[..end].chars() {
+        rest.next();
+    }
 }
 
 /// Goes behind the end of a quotation; one that is never closed goes to the end.
@@ -542,10 +561,27 @@ mod tests {
             said("request 12, message 30", "{\"a\":[1]}", "\"{'a': [1]}\""),
             said("run 2, request 1, message 4", "-1.5e3", "\"-1500\""),
             said("request 2, message 3: at /a/0", "true", "false"),
+            said("request 2, message 3", "…⟨171 equal⟩…é and more\"", "…⟨171 equal⟩…é\""),
         ];
         let found = noted(&notes.each_ref().map(|note| (Verdict::Fail, &**note)));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, "RESULT: the result … became …");
+    }
+
+    #[test]
+    fn a_place_inside_a_value_and_the_length_of_a_list_make_no_other_cause() {
+        for [one, other] in [
+            [
+                "R: the arguments of `c1`: at /no: false became \"False\"",
+                "R: the arguments of `x`: at /a/b/0: true became \"True\"",
+            ],
+            [
+                "E: message 2 is missing: a message with the calls `a`, `b`",
+                "E: message 4 is missing: a message with the calls `c`",
+            ],
+        ] {
+            assert_eq!(noted(&[(Verdict::Fail, one), (Verdict::Fail, other)]).len(), 1, "{one}");
+        }
     }
 
     #[test]
