@@ -25,7 +25,7 @@ fn forms() -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root).into_iter().flatten() {
         let path = entry?.path();
-        found.extend(path.join("SOURCE.md").is_file().then_some(path));
+        found.extend(path.join("source.toml").is_file().then_some(path));
     }
     found.sort();
     Ok(found)
