@@ -16,7 +16,7 @@ use threadspec_runner::files as disk;
 
 /// Write the site: clauses, cases, rules, guides and results as static pages
 ///
-/// The pages need no server, and no script to be read. Clauses, cases, errata, rules and the protocol are part of this program; the guides come
+/// The pages need no server and no script. Clauses, cases, errata, rules and the protocol are part of this program; the guides come
 /// from a checkout of the project, and the matrix from --made. A folder that holds anything but an earlier site is left as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SiteCommand {
