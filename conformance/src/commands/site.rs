@@ -93,6 +93,13 @@ impl SiteCommand {
                 _ => None,
             })
         });
+        // A page of --made has no file in the repository: its source is the data in its folder.
+        let of_made = |path: &&str| in_folder(self.made.as_deref(), path).is_some();
+        let paths: Vec<String> = documents.paths().filter(of_made).map(str::to_owned).collect();
+        let documents = paths.into_iter().fold(documents, |documents, path| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            documents.with_source(path, folder)
+        });
         let made = pages(&files(golden.as_deref())?, &corpus);
         let documents = made.into_iter().fold(documents, |documents, (page, data, text)| {
             documents.with_made(format!("golden/{page}"), format!("golden/{data}"), text)

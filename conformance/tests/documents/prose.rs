@@ -202,7 +202,7 @@ fn split(text: &str) -> Vec<String> {
 }
 
 /// Returns the files that Git knows by a pattern, each with its text.
-fn tracked(pattern: &str) -> Vec<(String, String)> {
+pub(super) fn tracked(pattern: &str) -> Vec<(String, String)> {
     let output = Command::new("git").args(["ls-files", pattern]).current_dir(root()).output().expect("Git runs");
     let files = String::from_utf8(output.stdout).expect("UTF-8");
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is readable");
