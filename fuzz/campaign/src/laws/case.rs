@@ -1,4 +1,4 @@
-//! What must hold of any text that is read as a corpus file.
+//! States the laws of any text that is read as a corpus file.
 
 use super::on_stack_for;
 use threadspec::Profile;
