@@ -129,19 +129,13 @@ impl Pages<'_> {
     fn index(&mut self) {
         let corpus = self.site.corpus;
         let rules = threadspec_golden::provider_rules().len() + threadspec_golden::log_rules().len();
-        let texts = &self.site.documents.texts;
-        let doors = DOORS.iter().map(|(have, guide, command)| {
-            let address = texts.contains_key(*guide).then(|| paths::page_of(guide));
-            context! { have => *have, command => *command, address }
-        });
         let values = context! {
             clauses => corpus.clauses.len(),
             cases => corpus.cases.len(),
             rules,
             results => self.site.results.len(),
-            guides => texts.contains_key("README.md"),
+            guides => self.site.documents.texts.contains_key("README.md"),
             paste => self.site.paste.is_some(),
-            doors => doors.collect::<Vec<_>>(),
             pages => self.places(),
         };
         self.add("index.html", "site/index.html", "threadspec", values);
@@ -155,31 +149,6 @@ impl Pages<'_> {
         places.map(entry).collect()
     }
 }
-
-/// The doors of README: what a visitor has, the guide for it, and the command in parts that stay on one line.
-const DOORS: [(&str, &str, &[&str]); 5] = [
-    ("a log of requests, and a 400 error", "conformance/logs/README.md", &["threadspec check", "FILE"]),
-    (
-        "an agent, or a program that calls a model API",
-        "conformance/provider/README.md",
-        &["threadspec verify", "--provider openai-chat", "-- CMD"],
-    ),
-    (
-        "a gateway between APIs",
-        "conformance/gateway/README.md",
-        &["threadspec verify", "--provider anthropic", "--client openai-chat", "--through CMD"],
-    ),
-    (
-        "a mock or a model server",
-        "conformance/probe/README.md",
-        &["threadspec probe", "--api openai-chat", "URL", "--model NAME"],
-    ),
-    (
-        "an implementation: serializer, message builder, agent loop",
-        "conformance/README.md",
-        &["threadspec verify", "-- CMD"],
-    ),
-];
 
 const MATRIX: &str = "conformance/adapters/frameworks/matrix.html";
 
