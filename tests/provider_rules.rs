@@ -248,18 +248,18 @@ fn remove(value: &mut Value, name: &str) {
 
 #[test]
 fn a_writer_with_one_fault_is_caught_by_its_rule() {
-    let mut planted = Vec::new();
+    let mut broken = Vec::new();
     for (api, faults) in [(Api::OpenAiChat, CHAT), (Api::OpenAiResponses, RESPONSES), (Api::Anthropic, ANTHROPIC)] {
         let right = written(api, &conversation()).expect("there is something to send");
         assert_eq!(provider_breaches(api, &right.to_string()), Ok(vec![]));
         for (rule, fault) in faults {
             let mut wrong = right.clone();
             fault(&mut wrong);
-            // A lone surrogate, which no string can hold, was planted as its mark.
+            // A lone surrogate, which no string can hold, is added as its mark.
             let wrong = threadspec::surrogates::unmark_surrogates(&wrong.to_string()).into_owned();
             let breaches = provider_breaches(api, &wrong).expect("a body");
             assert!(breaches.iter().any(|breach| breach.rule == *rule), "{rule}: {breaches:?}");
-            planted.push(*rule);
+            broken.push(*rule);
         }
     }
     // The others need headers, or what was before.
@@ -269,5 +269,5 @@ fn a_writer_with_one_fault_is_caught_by_its_rule() {
     let is_written = |rule: &ProviderRule| matches!(rule.api, RequestForm::Api(_));
     let judged: Vec<&str> =
         provider_rules().filter(is_written).map(|rule| rule.id).filter(|id| !others.contains(id)).collect();
-    assert_eq!(planted, judged, "each rule is broken once");
+    assert_eq!(broken, judged, "each rule is broken once");
 }

@@ -168,7 +168,7 @@ fn incremental(rounds: usize, lines: &mut Vec<BenchLine>) {
         let (own, ratios) = ratios(rounds.div_ceil(5), &mut [kept, anew]);
         lines.push(BenchLine {
             work: format!("{iterations} iterations, {mode}, {profile}"),
-            peer: "messages built anew",
+            peer: "messages built again",
             ratio: ratios[0],
             target: None,
             own: format!("{:.1} µs each", own / iterations as f64 * 1e6),

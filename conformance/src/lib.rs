@@ -8,7 +8,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `program` | the command line: which command, and what is said when none can be read |
+//! | `program` | the command line: which command, and the message when none can be read |
 //! | `commands` | the commands, each with its arguments |
 //! | `lint` | everything that can be wrong with a corpus |
 //! | `over_wire` | testees that ask a provider for the answers of their model |

@@ -8,7 +8,7 @@ use threadspec_cli::{Diff, Explain, List, Show, Stop, Verify, exit_code};
 use threadspec_provider::client::Connection;
 use threadspec_runner::Exit;
 
-/// The conformance suite of agent threads: XML documents, model messages and agent loops
+/// Tests programs that talk to language models: their messages, tool calls, tool results, documents and loops
 #[derive(Parser)]
 #[command(name = "threadspec", version, arg_required_else_help = true)]
 struct Arguments {

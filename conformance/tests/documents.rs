@@ -1,13 +1,13 @@
 //! Checks the lists: modules against the documents that name them, and clauses in code against the registry.
 
 mod links;
+mod options;
 mod prose;
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use threadspec_judge::corpus::embedded;
 use threadspec_judge::tolerance::TOLERATED;
 use threadspec_judge::universal::Refusable;
@@ -292,22 +292,6 @@ fn a_type_name_has_one_meaning() {
     assert!(declared.len() > 700, "{}", declared.len());
     declared.retain(|name, files| files.len() > 1 && !SEVERAL.contains(&&**name));
     assert!(declared.is_empty(), "these names have several meanings: {declared:#?}");
-}
-
-#[test]
-fn the_reference_shows_every_command() {
-    let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("--help").output().expect("the program runs");
-    let help = String::from_utf8_lossy(&output.stdout);
-    let listed =
-        help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list of commands");
-    let commands: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(commands.len() > 15, "{commands:?}");
-    let reference = include_str!("../REFERENCE.md");
-    let missing: Vec<_> = commands
-        .iter()
-        .filter(|&&command| command != "help" && !reference.contains(&format!("\n    threadspec {command} ")))
-        .collect();
-    assert!(missing.is_empty(), "conformance/REFERENCE.md does not show {missing:?}");
 }
 
 /// One style of `use`: a line per module, and in braces only what it holds itself.

@@ -153,8 +153,23 @@ fn it_says_what_the_corpus_says() -> io::Result<()> {
             "href=\"https://github.com/threadspec/threadspec/blob/main/conformance/adapters/frameworks/agno/repro/",
         ),
         ("matrix.html", "href=\"docs/conformance/adapters/gateways/GATEWAYS.html#"),
+        (
+            "docs/conformance/adapters/frameworks/MATRIX.html",
+            "href=\"https://github.com/threadspec/threadspec/blob/main/conformance/adapters/frameworks\"",
+        ),
     ] {
         assert!(page(path)?.contains(part), "{path}: {part}");
+    }
+    // The first page has the doors of README.
+    let index = page("index.html")?;
+    let text: String = index.split('<').filter_map(|part| Some(part.split_once('>')?.1)).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let readme = fs::read_to_string(root.join("README.md"))?;
+    let doors = readme.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix("` |")?.split_once(" | `"));
+    let doors: Vec<_> = doors.filter(|(_, command)| command.starts_with("threadspec ")).collect();
+    assert_eq!(doors.len(), 5, "{doors:?}");
+    for (have, command) in doors {
+        assert!(text.contains(have) && text.contains(command), "{have}: {command}: {text}");
     }
     Ok(())
 }

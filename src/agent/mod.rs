@@ -36,7 +36,7 @@ pub trait Tools {
     /// Calls a tool.
     ///
     /// # Errors
-    /// A [`ToolError`], which the model is told (LOOP-TOOL-ERROR).
+    /// A [`ToolError`], which the model receives (LOOP-TOOL-ERROR).
     fn call(&mut self, call: &ToolCall) -> Result<Value, ToolError>;
 }
 

@@ -59,7 +59,7 @@ pub(super) fn kept(items: &[ThreadItem], budget: Budget) -> Vec<usize> {
             kept.splice(0..0, turn.clone());
         }
     }
-    // An earlier summary stays, unless a new one tells what it told.
+    // An earlier summary stays, unless a new one repeats it.
     if matches!(items[0], ThreadItem::Summary(_)) && kept[0] != 0 {
         kept.insert(0, 0);
     }

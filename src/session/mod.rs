@@ -48,7 +48,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `said.rs` | what models and tools say to a session, and what it says to a model |
+//! | `said.rs` | what models and tools send to a session, and what it sends to a model |
 //! | `fact.rs`, `store.rs` | what is kept, and where |
 //! | `thread.rs` | the thread that facts make, and the messages of a request |
 //! | `run.rs` | the runs: how each begins, executes calls and ends |

@@ -129,7 +129,7 @@ impl<S: Store> Session<S> {
             }
             let reply = match model.respond(&self.request()) {
                 Ok(reply) => reply,
-                // Nothing was said, so nothing is kept (AGENT-MODEL-FAILURE).
+                // Nothing was sent, so nothing is kept (AGENT-MODEL-FAILURE).
                 Err(error) => return Ok(RunEnd::Failed(error.to_string())),
             };
             let is_last = reply.calls.is_empty();
@@ -263,7 +263,7 @@ impl<S: Store> Session<S> {
         self.keep(ThreadFact::HandedOver { call, agent })
     }
 
-    /// Compacts the thread to a budget, as far as whole items can be taken away. What is taken away is put to `summarize`, if there is
+    /// Compacts the thread to a budget, as far as whole items can be taken away. What is taken away goes to `summarize`, if there is
     /// one, and the summary is in its place.
     ///
     /// # Errors
@@ -277,7 +277,7 @@ impl<S: Store> Session<S> {
         let summary = match summarize {
             None => None,
             Some(summarize) => {
-                // The new summary tells what the last one told.
+                // The new summary repeats the last one.
                 kept.retain(|position| !matches!(items[*position], ThreadItem::Summary(_)));
                 let is_taken = |(position, _): &(usize, &ThreadItem)| !kept.contains(position);
                 let taken = items.iter().enumerate().filter(is_taken);

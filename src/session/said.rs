@@ -172,7 +172,7 @@ pub enum ToolEvent {
     Returned {
         /// Its id.
         call: String,
-        /// The result. A failure is told to the model, and the run goes on.
+        /// The result. A failure goes to the model, and the run continues.
         result: Result<ToolOutput, ToolError>,
     },
     /// The user has stopped the run.

@@ -48,7 +48,7 @@ impl Store for MemoryStore {
 
 /// A store on disk: JSON Lines, to which each record is added in one piece.
 ///
-/// A process may be killed in the middle of a line. That record was never kept: nobody was told that it was, and a file that is opened ends
+/// A process may be killed in the middle of a line. That record was never kept: nobody relies on it, and a file that is opened ends
 /// with its last whole line. The file is handed to the operating system with each record, which is enough for a process that is killed; that
 /// it also outlives the machine is not promised. One session at a time may use a file.
 ///

@@ -56,7 +56,7 @@ class Gateway:
         return HERE / f"recordings/{self.name}.jsonl.xz"
 
     def install(self):
-        """The commands of its README, from the root of a checkout."""
+        """Returns the commands that install it, from the root of a checkout."""
         folder, own = f"examples/gateways/{self.name}", f"target/gateways/{self.name}"
         if self.runtime == "python":
             return [f"python3 -m venv {own}", f"{own}/bin/pip install --quiet --no-deps -r {folder}/requirements.txt"]
@@ -119,7 +119,7 @@ class Pair:
         return [*told, "--through-name", self.gateway.called]
 
     def command(self, *more):
-        """The line that a reader types."""
+        """Returns the line that a reader types, from the root of a checkout."""
         return shlex.join(["threadspec", "verify", *self.arguments(), *more])
 
 

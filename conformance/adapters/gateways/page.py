@@ -34,7 +34,7 @@ def page(cells, why):
         by_name.setdefault(cell.pair.gateway.name, []).append(cell)
     for name, own in by_name.items():
         gateway = own[0].pair.gateway
-        yield from ["", f"## {name}", "", f"{gateway.called}, {gateway.manifest['package']}, {gateway.manifest['language']}; recorded on {recorded.get(name, '-')}. [Template]({REPOSITORY}examples/gateways/{name}/README.md)."]
+        yield from ["", f"## {name}", "", f"{gateway.called}, {gateway.manifest['package']}, {gateway.manifest['language']}; recorded on {recorded.get(name, '-')}. [Template]({REPOSITORY}examples/gateways/README.md)."]
         if "leftOut" in gateway.manifest:
             yield from ["", f"Left out: {gateway.manifest['leftOut']}"]
         broken = {}
@@ -47,9 +47,8 @@ def page(cells, why):
             where = broken[clause]
             for told in explanations(clause, where, why):
                 yield told
-        yield from ["", "<details><summary>The command of each cell</summary>", ""]
-        for cell in own:
-            yield f"    {cell.pair.command()}"
+        yield from ["", "<details><summary>The commands that install it, and the command of each cell</summary>", ""]
+        yield from (f"    {line}" for line in [*gateway.install(), "", *(cell.pair.command() for cell in own)])
         yield from ["", "</details>"]
 
 

@@ -80,7 +80,7 @@ pub fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
 ///
 /// When it cannot be read, or anything in it is wrong.
 pub fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
-    // To check it again, where a checkout has it as a folder, takes ten times as long as to judge what a testee said.
+    // To check it again, where a checkout has it as a folder, takes ten times as long as to judge a testee's replies.
     let other = folder.map(|folder| files(Some(folder))).transpose()?.filter(|files| !is_built_in(files));
     let (corpus, problems) = if let Some(files) = other {
         let (corpus, mut problems) = Corpus::read(&files);

@@ -8,7 +8,7 @@ use threadspec_runner::Exit;
 
 /// Compare two runs: regressions, fixes, and cases that are new, gone or changed
 ///
-/// The exit code is 1 if a case that passed does not pass any more.
+/// The exit code is 1 if a case no longer passes.
 #[derive(Debug, clap::Args)]
 pub struct Diff {
     /// Show every case, not the first ten of each kind, and of each cause of a regression

@@ -8,13 +8,12 @@ use threadspec_report::terminal::{STRONG, styled};
 const SEEN: [(&str, &str); 25] = [
     (
         clause::GATE_FORWARD,
-        "A conversation that works without the gateway fails with an error of its own, or costs twice, since something was asked again or that \
-         nobody asked.",
+        "A conversation that works without the gateway fails behind it, or costs twice, because the gateway repeats or \
+         adds requests.",
     ),
     (
         clause::GATE_MESSAGES,
-        "The model has forgotten what was said, answers an old question, or reads something twice. The agent's log shows a history that is \
-         right.",
+        "The model misses a message, answers an old question, or reads something twice. The agent's log shows the right history.",
     ),
     (
         clause::GATE_CALLS,
@@ -40,8 +39,8 @@ const SEEN: [(&str, &str); 25] = [
     ),
     (
         clause::GATE_INVENTED,
-        "The model repeats a sentence that nobody wrote, such as a remark on an empty message, or stops because it believes that it was told \
-         so. An answer holds what the model never sent.",
+        "The model repeats a sentence that nobody wrote, such as a remark on an empty message, or stops because it takes such a sentence for an \
+         order. An answer holds text that the model never sent.",
     ),
     (
         clause::GATE_MEDIA,
@@ -70,11 +69,11 @@ const SEEN: [(&str, &str); 25] = [
     ),
     (
         clause::GATE_SAID,
-        "Of three calls one is run, arguments are `{}`, a text ends early. With another mode, plain or streaming, it works.",
+        "One of three calls runs, arguments are `{}`, a text ends early. In the other mode, plain or streaming, it works.",
     ),
     (
         clause::GATE_STREAM,
-        "The client's SDK throws in the middle of an answer, or joins what does not belong together. It depends on how the network cuts the \
+        "The client's SDK throws in the middle of an answer, or joins parts of different answers. It depends on how the network cuts the \
          bytes.",
     ),
     (

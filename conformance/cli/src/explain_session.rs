@@ -20,8 +20,7 @@ const SEEN: &[BreachSeen] = &[
     ),
     (
         clause::SESSION_CUT,
-        "After a stop, a crash or a limit the thread cannot be used any more: each message fails, or nothing happens, and nothing says how to go \
-         on.",
+        "After a stop, a crash or a limit the thread is unusable: each message fails, or nothing happens, without advice.",
         UNANSWERED,
     ),
     (
@@ -32,25 +31,25 @@ const SEEN: &[BreachSeen] = &[
     ),
     (
         clause::SESSION_KEPT,
-        "A tool had done its work before the stop, and the model is not told: it books the flight again, or says that the booking failed. No \
-         provider notices.",
+        "A tool did its work before the stop, and the model does not know: it books the flight again, or reports that the booking failed. \
+         The provider accepts this.",
         &[],
     ),
     (
         clause::SESSION_WHOLE,
-        "What the model had said before the stop is half there: its text or a call that had returned is lost. A reasoning item that is left \
-         alone is refused.",
+        "Half of the model's last response is left after the stop: its text or a finished call is lost. A reasoning item without its call \
+         is refused.",
         &["OAI-RESP-REASON-NEXT", "ANT-THINK-FIRST"],
     ),
     (
         clause::SESSION_ONCE,
-        "The same payment is made twice, or a tool runs with arguments that nobody asked for. No provider notices; the user's account does.",
+        "The same payment is made twice, or a tool runs with arguments that nobody asked for. The provider accepts this.",
         &[],
     ),
     (
         clause::SESSION_SAID_ONCE,
-        "The model has forgotten what was said, or reads it twice: it asks again, answers an old question, or mixes up results. A call that \
-         is there twice is refused.",
+        "The model misses a message, or reads it twice: it asks again, answers an old question, or mixes up results. A repeated call is \
+         refused.",
         &["OAI-RESP-ITEM-UNIQUE", "ANT-ID-UNIQUE"],
     ),
     (
@@ -67,14 +66,14 @@ const SEEN: &[BreachSeen] = &[
     ),
     (
         clause::SESSION_DENIED,
-        "Somebody said no, and the tool runs all the same; or the model never hears of it, and asks again. If the call has no answer, the \
-         provider refuses the thread.",
+        "Somebody refused a call, and the tool runs anyway; or the model never learns of the refusal, and asks again. If the call has no \
+         answer, the provider refuses the thread.",
         UNANSWERED,
     ),
     (
         clause::SESSION_SIBLINGS,
-        "Of several calls one waited for a decision. The others never ran, ran twice, or lost their results; without an answer the provider \
-         refuses the thread.",
+        "One of several calls waited for a decision. The others never ran, ran twice, or lost their results. Without their answers the \
+         provider refuses the thread.",
         UNANSWERED,
     ),
     (
@@ -114,8 +113,8 @@ const SEEN: &[BreachSeen] = &[
     ),
     (
         clause::SESSION_IMAGE,
-        "The model is asked about a picture that it was never shown, or is shown as a hundred thousand letters that cost like a novel. No \
-         provider notices.",
+        "The model is asked about a picture that it was never shown, or that arrived as a hundred thousand letters of base64. The \
+         provider accepts this.",
         &[],
     ),
 ];

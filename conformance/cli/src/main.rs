@@ -26,7 +26,7 @@ enum OwnCommand {
 }
 
 fn main() -> ExitCode {
-    // A command that is misused is told so here; one that is elsewhere is for the whole program.
+    // Reports a misused command here; an unknown one is for the whole program.
     let is_own = env::args_os().nth(1).is_some_and(|name| OwnArguments::command().find_subcommand(name).is_some());
     if !is_own {
         return whole_program();

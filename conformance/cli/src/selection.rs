@@ -24,7 +24,7 @@ pub(crate) struct CaseFilter {
     /// Run one of N parts of these cases, as in 1/4; `merge` puts the reports together
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Also run the cases that take too long for every day; one whose full id is given with --filter runs in any case
+    /// Also run the cases that take too long for every day; a case whose full id --filter gives always runs
     #[arg(long)]
     pub(crate) thorough: bool,
 }

@@ -44,16 +44,16 @@ pub(crate) fn takes(options: &ThroughOptions, is_agent: bool, case: &Case) -> bo
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "A gateway between client and provider")]
 pub struct ThroughOptions {
-    /// Start a gateway with this command, ask through it, and judge its changes
+    /// Start a gateway with this command, send requests through it, and judge its changes
     #[arg(long, value_name = "CMD", requires_all = ["provider", "client"])]
     through: Option<String>,
     /// The API that the client speaks: openai-chat, openai-responses or anthropic
     #[arg(long, value_name = "API", requires = "provider")]
     client: Option<Api>,
-    /// Write this file, its placeholders filled, to a fresh folder; it is `{config}` in CMD
+    /// Write this file, with its placeholders filled in, to a fresh folder; it is `{config}` in CMD
     #[arg(long, value_name = "FILE", requires = "through")]
     through_config: Option<PathBuf>,
-    /// Send this header to the gateway, its placeholders filled (repeatable)
+    /// Send this header to the gateway, with its placeholders filled in (repeatable)
     #[arg(long, value_name = "NAME: VALUE", value_parser = header)]
     through_header: Vec<String>,
     /// Ask the gateway for this model [default: the provider's]
@@ -62,7 +62,7 @@ pub struct ThroughOptions {
     /// Send the gateway the key in this variable [default: one that is made up]
     #[arg(long, value_name = "NAME")]
     through_key_env: Option<String>,
-    /// Where the gateway listens; without CMD, it runs already [default: `http://127.0.0.1:{port}`]
+    /// The gateway's address; without CMD, it runs already [default: `http://127.0.0.1:{port}`]
     #[arg(long, value_name = "URL", requires_all = ["provider", "client"])]
     through_url: Option<String>,
     /// Make the fresh folder the gateway's HOME
@@ -71,13 +71,13 @@ pub struct ThroughOptions {
     /// Write the gateway's output to this file
     #[arg(long, value_name = "FILE", requires = "through")]
     through_log: Option<PathBuf>,
-    /// Call the gateway so in reports, perhaps with its version [default: the first word of CMD]
+    /// The gateway's name in reports, perhaps with its version [default: the first word of CMD]
     #[arg(long, value_name = "NAME")]
     through_name: Option<String>,
-    /// How long the gateway may take to get ready
+    /// The time limit for the gateway's start
     #[arg(long, value_name = "SECS", default_value = "60", value_parser = crate::seconds::seconds)]
     ready_timeout: Duration,
-    /// Put so many cases at once to the gateway, those with tools, and judge that they do not influence each other
+    /// Run this many cases with tools at once, and judge that they do not influence each other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     at_once: u64,
 }
@@ -127,7 +127,7 @@ impl ThroughOptions {
             return usage("--at-once is for our own client: how many runs an agent has at once is up to it");
         }
         if jobs > 1 {
-            return usage("a gateway is one program for all cases; use `--at-once N` in the place of --jobs");
+            return usage("a gateway is one program for all cases; use `--at-once N` instead of --jobs");
         }
         if self.through.as_deref().is_some_and(|command| shlex::split(command).is_none_or(|words| words.is_empty())) {
             return usage("--through names no command, or has a quotation that does not end");

@@ -87,7 +87,7 @@ pub struct OverProvider<'a> {
     pub through: &'a ThroughOptions,
     /// The testee's command; empty for a gateway that our own client asks.
     pub command: &'a [OsString],
-    /// How long the testee may take for one reply.
+    /// The time limit for one reply.
     pub timeout: Duration,
     /// How many processes are asked at once.
     pub jobs: u64,
@@ -105,47 +105,47 @@ pub struct Verify {
     /// Judge by this profile: literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<JudgeProfile>,
-    /// Be the model provider of the testee, an agent, and judge its requests as they arrive: openai-chat, openai-responses or anthropic,
+    /// Play the model's provider for an agent, and judge its requests: openai-chat, openai-responses or anthropic,
     /// each also with `:stream`
     #[arg(long, value_name = "API[:stream]")]
     provider: Option<Transport>,
-    /// Tell the testee to ask for this model [default: gpt-4.1 or claude-sonnet-5]
+    /// The model that the testee asks for [default: gpt-4.1 or claude-sonnet-5]
     #[arg(long, value_name = "NAME", requires = "provider")]
     model: Option<String>,
     /// How to divide the texts of streams
     #[arg(long, value_name = "HOW", default_value_t, requires = "provider")]
     stream_pieces: StreamPieces,
-    /// Let failed `should` cases count, and failed cases of severity C
+    /// Count failed `should` cases, and failed cases of severity C
     #[arg(long)]
     strict: bool,
-    /// How long the testee may take for one reply
+    /// The time limit for one reply
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
     timeout: Duration,
-    /// Ask this many processes at once
+    /// Run this many processes at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=256))]
     jobs: u64,
-    /// Draw the order of the cases, and the ids of the requests, from this seed [default in CI: another one each time]
+    /// Shuffle the cases, and the ids of the requests, by this seed [default in CI: a random one]
     #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     shuffle: Option<u64>,
     /// Run the cases in the same process this many times, to find faults that appear only after many requests
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
-    /// Put the cases to the same process again and again for this long
+    /// Repeat the cases in the same process for this long
     #[arg(long, value_name = "SECS", value_parser = seconds, conflicts_with = "repeat")]
     soak: Option<Duration>,
-    /// Wait so long between two requests to the same process, for faults that show with time
+    /// Wait this long between two requests to a process, to find faults that appear with time
     #[arg(long, value_name = "SECS", value_parser = seconds)]
     pause: Option<Duration>,
     /// End the run at the first failure
     #[arg(long, conflicts_with = "update")]
     fail_fast: bool,
-    /// Go on however many cases crash, time out or get garbage
+    /// Continue, however many cases crash, time out or get garbage
     #[arg(long, conflicts_with = "fail_fast")]
     keep_going: bool,
-    /// Allow this many `unsupported` replies for operations that its hello names
+    /// Allow this many `unsupported` replies for operations that its hello lists
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_unsupported: usize,
-    /// Count it against the testee if it lacks one of these operations
+    /// Fail if the testee lacks one of these operations
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     require_ops: Vec<Op>,
     /// Record the exchange in this file, compressed if its name ends in .gz; `judge` judges it again

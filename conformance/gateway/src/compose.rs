@@ -15,7 +15,7 @@ const SHOWN: usize = 3;
 /// Composes the reply of a client of ours whose requests went through a gateway: its own reply, with the requests as it sent them, and in
 /// `wire` the answers that it read, the findings between both sides, and the name of the gateway (`through`).
 ///
-/// The client is judged by what it was told, so that whatever a gateway made of it is the gateway's alone, and named by a clause GATE-*.
+/// Judges the client by what it received, so that each change of a gateway is the gateway's alone, and named by a clause GATE-*.
 ///
 /// ```
 /// use serde_json::json;
@@ -74,7 +74,7 @@ pub fn compose_with(
     }
     wire.insert("findings".to_owned(), all.into());
     wire.insert("through".to_owned(), name.into());
-    // What the client heard and no model can have said is the gateway's fault.
+    // What the client received and no model can have sent is the gateway's fault.
     let behind = unsupported(run.plan, run.record).or_else(|| unsayable(run.plan, run.record));
     match behind.or_else(|| untellable(run)).or_else(|| unsupported(&plan, &record)) {
         Some(why) => drop(wire.insert("unsupported".to_owned(), why.into())),

@@ -48,7 +48,7 @@ impl Way {
     pub fn names(self) -> [&'static str; 2] {
         match self {
             Self::Request => ["sent", "arrived"],
-            Self::Answer => ["said", "read"],
+            Self::Answer => ["answered", "read"],
         }
     }
 }
@@ -64,7 +64,7 @@ impl GateFinding {
     /// let finding = GateFinding {
     ///     clause: threadspec_golden::clause::GATE_SAID, level: WireLevel::Must, what: "request 1: it is cut".into(), exchange: 0, attempt: None, sides: Some(sides),
     /// };
-    /// let lines = "request 1: it is cut\n    said     Hi\n    read     H\n    curl -sS \"$GATEWAY/v1/messages\"";
+    /// let lines = "request 1: it is cut\n    answered Hi\n    read     H\n    curl -sS \"$GATEWAY/v1/messages\"";
     /// assert_eq!(finding.to_json()["what"], lines);
     /// ```
     pub fn to_json(&self) -> Value {

@@ -1,6 +1,6 @@
 //! Finds the changes that a gateway between an agent and its model makes.
 //!
-//! Both sides are known byte for byte: what the client sent and what arrived at the provider, what the provider said and what the client
+//! Both sides are known byte for byte: what the client sent and what arrived at the provider, what the provider answered and what the client
 //! read. [`judge`] puts both into the messages of `threadspec`'s protocol, and compares one pair at a time, so that a fault is counted in
 //! the request where it was made, and its echo in later histories is not. Nothing here opens a socket or reads a clock.
 //!
@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `case` | the cases of `golden/gateway/`, and the client that plays them |
 //! | `compose` | from both sides to the output of op `tools` |
-//! | `exchange` | what the client sent and heard |
+//! | `exchange` | what the client sent and received |
 //! | `recorder` | what keeps it |
 //! | `run` | a run from both sides |
 //! | `pairing` | which attempts came because of which exchange |

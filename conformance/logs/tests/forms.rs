@@ -1,5 +1,5 @@
-//! Every form of log as the real program wrote it: the clean one is silent, and of the others each planted fault is found where it was
-//! planted, and nothing else.
+//! Checks every form of log as the real program wrote it: the clean one is silent, and in each copy with a fault that fault is found
+//! in its place, and nothing else.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn forms() -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root).into_iter().flatten() {
         let path = entry?.path();
-        found.extend(path.join("SOURCE.md").is_file().then_some(path));
+        found.extend(path.join("source.toml").is_file().then_some(path));
     }
     found.sort();
     Ok(found)
@@ -41,7 +41,7 @@ fn report(path: &Path) -> io::Result<Report> {
     Ok(check_bytes(&fs::read(path)?, &CheckOptions::default()))
 }
 
-/// What was found, a line for each.
+/// Lists the findings, a line for each.
 fn told(path: &Path, report: &Report) -> String {
     let found: Vec<String> = report.findings.iter().map(|found| format!("{} {found}", found.level)).collect();
     format!("{}: {:?}\n  {}", path.display(), report.summary, found.join("\n  "))
@@ -61,8 +61,8 @@ fn right_logs_cause_no_finding() -> io::Result<()> {
     Ok(())
 }
 
-/// What `expected.json` says of a file: the rules that are broken, the planted one first, and where.
-struct Planted {
+/// The entry of `expected.json` for a file: the broken rules, that of the added fault first, and its place.
+struct ExpectedFault {
     rules: Vec<String>,
     line: Option<usize>,
     /// The file of a folder.
@@ -79,9 +79,9 @@ fn position(pointer: &str) -> Option<usize> {
     steps.windows(2).rev().find_map(number)
 }
 
-fn planted(form: &Path) -> io::Result<Vec<(PathBuf, Planted)>> {
+fn faults(form: &Path) -> io::Result<Vec<(PathBuf, ExpectedFault)>> {
     let expected: Value = serde_json::from_slice(&fs::read(form.join("expected.json"))?)?;
-    let of = |value: &Value| Planted {
+    let of = |value: &Value| ExpectedFault {
         rules: value["rules"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
         line: value["line"].as_u64().and_then(|line| usize::try_from(line).ok()),
         file: value["file"].as_str().unwrap_or_default().to_owned(),
@@ -90,7 +90,7 @@ fn planted(form: &Path) -> io::Result<Vec<(PathBuf, Planted)>> {
     Ok(expected.as_object().into_iter().flatten().map(|(file, value)| (form.join(file), of(value))).collect())
 }
 
-/// What is broken, in the words of `expected.json`.
+/// Names the kind of a rule in the words of `expected.json`.
 fn kind(rule: &str) -> &str {
     let family = provider_rules().iter().find(|known| known.id == rule).map_or(rule, |known| &*known.family);
     match family {
@@ -104,52 +104,51 @@ fn kind(rule: &str) -> &str {
     }
 }
 
-/// Whether a finding is of this rule, or of this kind.
+/// Returns whether a finding is of this rule, or of this kind.
 fn is_of(found: &Finding, rule: &str) -> bool {
     found.rule == rule || kind(found.rule) == rule
 }
 
-/// Whether the first of the planted rules is found where it was planted.
-fn is_there(found: &Finding, planted: &Planted) -> bool {
-    let rule = &*planted.rules[0];
-    // A call without result is told where the call stands, before what was taken away, and a lost one at its answer, or at the request
-    // without it.
+/// Returns whether the first of the expected rules is found in its place.
+fn is_there(found: &Finding, expected: &ExpectedFault) -> bool {
+    let rule = &*expected.rules[0];
+    // A call without result is reported at the call, before the missing result, and a lost one at its answer, or at the request without it.
     let is_before = matches!(rule, "answered" | "lost");
-    let is_line = match (planted.line, found.place.line) {
+    let is_line = match (expected.line, found.place.line) {
         (Some(line), Some(told)) => told == line || (is_before && told < line),
         _ => true,
     };
     // Of two the second is the repeated one.
-    let is_element = match (planted.position, found.place.element) {
+    let is_element = match (expected.position, found.place.element) {
         (Some(position), Some(element)) if rule != "lost" => {
             let number = element.number;
             number == position + 1 || number == position + 2 || (is_before && number <= position)
         }
         _ => true,
     };
-    let is_file = found.place.entry.as_deref().unwrap_or_default().contains(&planted.file) || is_before;
+    let is_file = found.place.entry.as_deref().unwrap_or_default().contains(&expected.file) || is_before;
     is_file && is_line && is_element
 }
 
 #[test]
-fn each_planted_fault_is_found_and_nothing_else() -> io::Result<()> {
+fn each_added_fault_is_found_and_nothing_else() -> io::Result<()> {
     let mut wrong = Vec::new();
     for form in forms()? {
-        let planted = planted(&form)?;
-        let expected: Vec<&PathBuf> = planted.iter().map(|(path, _)| path).collect();
+        let faults = faults(&form)?;
+        let expected: Vec<&PathBuf> = faults.iter().map(|(path, _)| path).collect();
         assert_eq!(expected, files(&form, "fault")?.iter().collect::<Vec<_>>(), "expected.json of {}", form.display());
-        for (path, planted) in planted {
+        for (path, expected) in faults {
             let report = report(&path)?;
             let found: Vec<&Finding> = report.findings.iter().filter(|found| found.level != Level::Note).collect();
             let count = |rule: &str| found.iter().filter(|found| is_of(found, rule)).count();
-            let is_so = found.len() == planted.rules.len()
-                && planted
+            let is_so = found.len() == expected.rules.len()
+                && expected
                     .rules
                     .iter()
-                    .all(|rule| count(rule) == planted.rules.iter().filter(|one| *one == rule).count())
-                && found.iter().any(|found| is_of(found, &planted.rules[0]) && is_there(found, &planted));
+                    .all(|rule| count(rule) == expected.rules.iter().filter(|one| *one == rule).count())
+                && found.iter().any(|found| is_of(found, &expected.rules[0]) && is_there(found, &expected));
             if !is_so {
-                wrong.push(format!("{:?} {}", planted.rules, told(&path, &report)));
+                wrong.push(format!("{:?} {}", expected.rules, told(&path, &report)));
             }
         }
     }

@@ -64,7 +64,7 @@ pub(super) fn endpoint(runs: &[RunRecord]) -> String {
         Conclusion::NotConformant => "red",
     };
     let badge = json!({"schemaVersion": 1, "label": label, "message": message, "color": color}).to_string();
-    // What a testee said is part of the message. Whoever puts this JSON into a page meets no markup.
+    // Output of a testee is part of the message. Whoever puts this JSON into a page meets no markup.
     badge.replace('<', "\\u003c") + "\n"
 }
 

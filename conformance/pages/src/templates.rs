@@ -1,4 +1,4 @@
-//! The pages that reports and the site fill in. What they show is escaped by the engine, whatever a testee said.
+//! The pages that reports and the site fill in. What they show is escaped by the engine, whatever a testee sent.
 
 use minijinja::{AutoEscape, Environment, Value, escape_formatter};
 use std::sync::LazyLock;

@@ -1,9 +1,9 @@
-//! Tests which rules of a model API a server keeps. For each rule there is a request that breaks it and a twin that does not. Both are
-//! sent, the twin first, and what comes back is held against the rule.
+//! Tests which rules of a model API a server keeps. For each rule there is a request that breaks it and one that keeps it. Both are
+//! sent, the valid one first, and the answers are compared with the rule.
 //!
 //! Run with a key against the real API, it proves or corrects `provider-rules.json`; against a compatible server or a mock it shows where an
 //! agent that is tried there never meets a refusal. Nothing here opens a socket or reads a clock: a [`ProbeRun`] says what to send and when, is
-//! told what came, and ends as a [`ProbeReport`].
+//! given the answer, and ends as a [`ProbeReport`].
 //!
 //! ```
 //! use threadspec::oracle::Api;

@@ -78,13 +78,13 @@ impl ProbeRun {
     }
 
     /// Returns the next step.
-    #[allow(clippy::should_implement_trait, reason = "it is told things between two steps")]
+    #[allow(clippy::should_implement_trait, reason = "the caller reports answers between two steps")]
     pub fn next(&mut self) -> ProbeStep {
         if self.ended.is_some() {
             return ProbeStep::End;
         }
         let Some(pair) = self.pairs.get(self.results.len()) else { return ProbeStep::End };
-        // A twin alone teaches nothing.
+        // A request without the fault teaches nothing alone.
         let needed = if self.twin.is_none() && self.tries == 0 { 2 } else { 1 };
         if self.sent + needed > self.limits.requests {
             self.end(format!("--max-requests {} is reached", self.limits.requests));

@@ -31,7 +31,7 @@
 //! | `session` | several runs on one thread: what is to happen in each |
 //! | `standalone` | for programs: conversations instead of runs, rules instead of lists, and a proxy that watches |
 //! | `serve` | the socket, the clock and the thread around all this |
-//! | `told` | what a testee is told of a case |
+//! | `told` | the part of a case that a testee receives |
 //! | [`client`] | the client of agents: requests and answers of HTTP/1.1, a connection, a model behind it |
 
 pub mod client;

@@ -28,7 +28,7 @@ pub struct Overheard<'a> {
 
 /// Returns the record of a run as its client's side alone shows it: the answers are those that the client read. Requests that ask for no
 /// answer of the model are left out. `plan` has the API that the client speaks, and what it was given. Requests that go on from an answer
-/// by its id (`previous_response_id`) have the history that the client heard.
+/// by its id (`previous_response_id`) have the history that the client received.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Groups failures by cause, so that a fault that fails many cases is read once.
 //!
-//! Each failure has a set of signs: the faults that the judge found, or, where it told them in words, these words without their values. A
+//! Each failure has a set of signs: the faults that the judge found, or, if it has only a sentence, that sentence without its values. A
 //! fault is a cause wherever it is, also in cases that have others, too. Of words, the sign that most failures share takes all of
 //! them, and the next one is sought among the rest.
 

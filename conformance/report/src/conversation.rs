@@ -96,7 +96,7 @@ fn of_run(input: &str, mut output: Value, note: &str) -> Vec<ConversationLine> {
     let report = SessionOutput::of(json!({"runs": [{"requests": requests, "failure": failure}]}));
     let Some(report) = report.runs.list().first().and_then(Part::proper) else { return Vec::new() };
     let model = serde_json::from_str::<Value>(input).ok().and_then(|mut input| Some(input.get_mut("model")?.take()));
-    // What only scripts of single runs can say is not told.
+    // Members that only scripts of single runs have are left out.
     let script = json!({"runs": [{"resume": true, "model": model.unwrap_or_else(|| json!([]))}]}).to_string();
     let turns = SessionScript::read(&script).ok().and_then(|mut script| Some(script.runs.pop()?.turns));
     let mut told = ConversationTeller::new(note);

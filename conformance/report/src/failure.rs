@@ -150,7 +150,7 @@ impl<'a> Failure<'a> {
         for (at, line) in note.iter().enumerate() {
             // A command is there to be copied.
             let is_command = line.trim_start().starts_with("curl ");
-            // Of what a program said, the last words are kept longest.
+            // The last words of a program's output are kept longest.
             let behind = (at..note.len()).take_while(|&at| is_quoted(at)).count();
             let rank = match behind {
                 _ if at == 0 => KEPT,

@@ -63,7 +63,7 @@ impl<'a> RunFailures<'a> {
         let Some((first, others)) = self.causes.split_first() else { return String::new() };
         let sentence = self.sentence(screen);
         let mut out = if sentence.is_empty() { sentence } else { sentence + "\n" };
-        // What does not count is told in short, unless it is all that there is to read.
+        // A failure that does not count is reported in short, unless there is no other.
         if !others.is_empty() && !self.failed[first.members[0]].counts_against(self.strict) {
             let room = rows.saturating_sub(screen.rows(&out) + 1);
             return out + &self.list("cause", &self.causes, Some(room), screen);

@@ -18,7 +18,7 @@
 //! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `failures`, [`causes`](mod@causes), [`diff`] | one failure, those of a run, failures by cause, and how two texts differ |
 //! | `screen` | how much fits on a screen |
-//! | [`conversation`](mod@conversation) | a run, or the runs of a session, as who said what |
+//! | [`conversation`](mod@conversation) | a run, or the runs of a session, as speakers and texts |
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and where they are written |
 //! | [`words`] | what several reports say in the same words |

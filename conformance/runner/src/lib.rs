@@ -27,7 +27,7 @@
 //! | `folder` | reading a corpus from a folder |
 //! | `options` | how a run is made, as run files and transcripts tell it |
 //! | `reference` | the reference, whose sessions are stored on disk |
-//! | `transcript` | what was said in a run, from which it can be judged again |
+//! | `transcript` | the exchange of a run, from which it can be judged again |
 //! | `serve` | the loop that serves the protocol |
 //! | `testee` | what is being tested: a process, or an implementation in this process |
 //! | `run` | puts cases to a testee, in which order, again and again, and finds who is to blame |

@@ -36,7 +36,7 @@ pub struct RunOptions {
     /// The patterns of clauses that chose them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clause: Vec<String>,
-    /// How many `unsupported` replies are allowed for operations that its hello names.
+    /// How many `unsupported` replies are allowed for operations that its hello lists.
     #[serde(default, skip_serializing_if = "is_none")]
     pub max_unsupported: usize,
     /// Seconds for one reply.

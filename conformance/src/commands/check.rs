@@ -27,10 +27,9 @@ use threadspec_runner::{Exit, files, interrupt};
 
 /// Find faults in logs of agents: requests, answers and conversations in any form
 ///
-/// A file is recognized by its content, whatever its name; the output lists the recognized and the skipped parts of each. Requests and
-/// conversations are judged by the rules by which model APIs refuse a history, and compared with each other: calls without a result,
+/// Files are recognized by their content. The output lists the recognized and the skipped parts. Requests and conversations are judged by the rules of model APIs, and compared with each other: calls without a result,
 /// results without a call, changed histories, which cost the prompt cache. Event logs and `<thread>` documents are judged by every oracle.
-/// Each finding has a place, a fault and an advice; `threadspec explain RULE` explains the rule.
+/// Each finding has a place, a fault and advice; `threadspec explain RULE` explains the rule.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct Check {
@@ -56,14 +55,14 @@ pub(crate) struct Check {
 
 const AFTER_HELP: &str = "\
 Levels:
-  error    it is refused, or lost
+  error    the request is refused, or something is lost
   warning  only some servers or versions refuse it, or it costs money
   note     nothing to fix, such as a call that is open where the log ends
 
 Exit codes:
   0    no error (with --strict: nor a warning)
   1    an error (with --strict: or a warning)
-  2    wrong usage, or a file that cannot be read or of which nothing or less than half was judged, whatever was found in others
+  2    wrong usage, an unreadable file, or one of which less than half was judged
   4    a fault of threadspec itself ended the reading of a file; the others were judged
   130  interrupted; the findings so far were printed
 

@@ -23,8 +23,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(60);
 
 /// Compare a program with the reference on generated inputs, or judge it by the properties of any agent
 ///
-/// Each case goes to both; in profile universal to the program alone, whose runs are judged by the AGENT clauses, and whose
-/// sessions by the SESSION clauses, with the features that it declares. An input whose reply the profile does not accept is made as small as possible, and findings of one cause are reported once. A case
+/// Each case goes to both. In profile universal it goes to the program alone: the AGENT clauses judge its runs, and the SESSION clauses its sessions, with the features that it declares. Inputs whose reply the profile does not accept are shrunk, and findings with one cause are reported once. A case
 /// depends on the seed and its number alone.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
@@ -35,19 +34,19 @@ pub(crate) struct Fuzz {
     /// Run this many cases, or those of a range, as in `200..300`
     #[arg(long, value_name = "N", value_parser = cases)]
     cases: Option<Range<u64>>,
-    /// Draw the cases from this seed [default: another one each time]
+    /// Generate the cases from this seed [default: a random one]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Ask this many processes at once [default: one per processor]
+    /// Run this many processes at once [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=256))]
     jobs: Option<u64>,
     /// Judge by this profile, literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<JudgeProfile>,
-    /// Only this operation (repeatable) [default: all that the testee has]
+    /// Test only this operation (repeatable) [default: all that the testee has]
     #[arg(long, value_name = "OP")]
     op: Vec<Op>,
-    /// How long the testee may take for one reply
+    /// The time limit for one reply
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = threadspec_cli::seconds)]
     timeout: Duration,
     /// Write the findings as candidate cases to this folder

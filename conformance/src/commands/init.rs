@@ -13,8 +13,7 @@ pub(super) const REPOSITORY: &str = "https://github.com/threadspec/threadspec";
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
 ///
-/// With `--framework`, copy the complete adapter of a real agent framework, in profile universal, to be used as it is or turned
-/// into that of another framework. No existing file is overwritten.
+/// With `--framework`, copy the complete adapter of a real agent framework, in profile universal, to use as it is or to change for another framework. No existing file is overwritten.
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct Init {

@@ -26,7 +26,7 @@ pub(crate) struct Judge {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Let failed `should` cases count, and failed cases of severity C
+    /// Count failed `should` cases, and failed cases of severity C
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

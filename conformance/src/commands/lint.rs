@@ -15,7 +15,7 @@ pub(crate) struct Lint {
     /// Check the corpus in this folder [default: `golden` of the checkout, elsewhere the built-in corpus]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Lay out the case files, and write the manifest again
+    /// Format the case files, and write the manifest
     #[arg(long)]
     fix: bool,
 }

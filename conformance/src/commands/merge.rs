@@ -8,7 +8,7 @@ use threadspec_report::Target;
 use threadspec_report::terminal::print;
 use threadspec_runner::Exit;
 
-/// Put the shards of a run together, and several implementations side by side
+/// Merge the shards of a run, and put several implementations side by side
 ///
 /// The exit code is that of the merged run: 0 only if every implementation is conformant, and all of its shards are there.
 #[derive(Debug, clap::Args)]

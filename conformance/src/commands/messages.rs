@@ -10,7 +10,7 @@ use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, 
 use threadspec_cli::Stop;
 use threadspec_runner::Exit;
 
-/// Print the messages that a model is shown for an event log
+/// Print the messages that a model receives for an event log
 #[derive(Debug, clap::Args)]
 pub(crate) struct Messages {
     /// Event log: a JSON array, an object with `events`, or JSON Lines; `-` is stdin

@@ -26,15 +26,15 @@ const TICK: Duration = Duration::from_millis(50);
 /// The real servers, whose answers correct the rules.
 const MAKERS: [&str; 3] = ["api.openai.com", "api.anthropic.com", "api.deepseek.com"];
 
-/// Ask a server which rules of its API it keeps
+/// Test which rules of its API a server keeps
 ///
 /// For each rule of `provider-rules.json` it sends a request that keeps the rule, and one that breaks it. A server that answers both lets a
-/// mistake pass that the real API refuses. With somebody's own key, and sent to the real API, the same shows whether the rule is true.
+/// mistake pass that the real API refuses. Sent to the real API with your own key, they show whether the rule is true.
 ///
-/// Nothing is stored there, no tool is run, and no text is sent but the corpus' own. `--dry-run` shows the requests and their cost at most.
-/// An address other than a loopback one is asked only with --yes, or after a question.
+/// Nothing is stored, no tool runs, and only texts of the corpus are sent. `--dry-run` shows the requests and their cost at most.
+/// It asks before it sends to an address that is not loopback, unless --yes is given.
 ///
-/// Exit codes: 0 all rules that were asked agree; 1 some do not; 2 wrong usage; 3 nothing was learnt; 4 an output cannot be written; 130
+/// Exit codes: 0 all tested rules agree; 1 some do not; 2 wrong usage; 3 nothing was learned; 4 an output cannot be written; 130
 /// interrupted, with the results so far.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
@@ -42,7 +42,7 @@ pub(crate) struct ProbeCommand {
     /// The base URL of the server, with or without `/v1`
     #[arg(value_name = "URL")]
     url: String,
-    /// Whose rules: openai-chat, openai-responses or anthropic
+    /// The API whose rules are tested
     #[arg(long, value_name = "API", value_parser = ["openai-chat", "openai-responses", "anthropic"])]
     api: String,
     /// The model that the requests name
@@ -51,13 +51,13 @@ pub(crate) struct ProbeCommand {
     /// Send the key in this variable of the environment
     #[arg(long, value_name = "NAME")]
     key_env: Option<String>,
-    /// Send this header, too (repeatable); its value is shown nowhere
+    /// Send this header, too (repeatable); its value is never shown
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
-    /// Ask only about rules whose id matches (repeatable)
+    /// Test only rules whose id matches (repeatable)
     #[arg(long, value_name = "GLOB")]
     rule: Vec<String>,
-    /// Ask also about rules of other models, versions or servers
+    /// Also test rules of other models, versions or servers
     #[arg(long)]
     all: bool,
     /// Ask for streams
@@ -66,7 +66,7 @@ pub(crate) struct ProbeCommand {
     /// Send this `anthropic-version`
     #[arg(long, value_name = "DATE")]
     anthropic_version: Option<String>,
-    /// How long a whole answer may take, in seconds
+    /// The time limit for a whole answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     timeout: f64,
     /// How long to wait between two requests, in milliseconds
@@ -90,7 +90,7 @@ pub(crate) struct ProbeCommand {
     /// With the dry run: show the body of each request
     #[arg(long)]
     show: bool,
-    /// Send to an address that is no loopback one without asking
+    /// Send without asking to an address that is not loopback
     #[arg(long)]
     yes: bool,
     /// The known results of the server: RULE=VERDICT, separated by commas, or a file with such lines (repeatable). Each must still hold

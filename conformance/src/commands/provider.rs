@@ -29,20 +29,20 @@ use threadspec_runner::{CaseResult, Companion, Exit, RunOptions, adopt_orphans, 
 /// How often it looks whether it should end.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Play the model for an agent that is a program, and judge its requests
+/// Play the model for a program, and judge its requests
 ///
 /// It listens on 127.0.0.1 and speaks the APIs of OpenAI (chat completions, Responses) and Anthropic. With a script it answers; with
 /// --proxy it forwards to a real provider, and judges the traffic. It ends with the command behind `--`, with Ctrl-C, or with SIGTERM, and
 /// then prints the verdict.
 ///
 /// Exit codes: 0 conformant, with at least one request that was judged; 1 not conformant; 2 wrong usage; 3 it cannot listen, or the command
-/// cannot be started; 4 the script is at fault, or an output cannot be written.
+/// cannot be started; 4 the script is wrong, or an output cannot be written.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Provider {
     /// The script: JSON with `model`, a list of turns for each conversation, or with `rules`
     ///
-    /// To begin with, one that calls a tool twice, whichever there is, and then ends:
+    /// This one calls the first tool twice, and then ends:
     ///
     /// `{"rules": [{"when": {"answered": {"below": 2}}, "turn": {"call": {"tool": ["*"]}}}], "otherwise": {"content": "Done"}}`
     #[arg(long, value_name = "FILE", required_unless_present = "proxy")]
@@ -50,7 +50,7 @@ pub(crate) struct Provider {
     /// Forward to the provider at this base URL instead, and judge the traffic
     #[arg(long, value_name = "URL", conflicts_with = "script")]
     proxy: Option<String>,
-    /// With --proxy: refuse what the API would refuse for certain, and do not forward it
+    /// With --proxy: refuse requests that the API would surely refuse, instead of forwarding them
     #[arg(long, requires = "proxy", conflicts_with = "script")]
     enforce: bool,
     /// With --proxy: send the key in this variable of the environment, instead of the client's
@@ -59,13 +59,13 @@ pub(crate) struct Provider {
     /// Listen here; port 0 is a free one. Another address than a loopback one needs --key
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Take this API key only, instead of any (repeatable)
+    /// Accept only this API key (repeatable)
     #[arg(long, value_name = "KEY")]
     key: Vec<String>,
-    /// Write where it listens into this file, as JSON, as soon as it does
+    /// Write its address into this file, as JSON, once it listens
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
-    /// End when standard input ends: for a program that starts it, and may be killed
+    /// End when standard input ends, and so with the process that started it
     #[arg(long)]
     end_with_stdin: bool,
     /// Record the exchange in this file; `judge` judges it again
@@ -77,13 +77,13 @@ pub(crate) struct Provider {
     /// Also write a report: json, junit, html, markdown or badge (repeatable)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = target_parser())]
     report: Vec<Target>,
-    /// Let findings count that only recommend something
+    /// Count broken recommendations, too
     #[arg(long)]
     strict: bool,
     /// Print the verdict only
     #[arg(long)]
     quiet: bool,
-    /// The program that is the agent, and its arguments; `{url}` and `{key}` in them are replaced
+    /// The program to test, and its arguments; `{url}` and `{key}` in them are replaced
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
 }

@@ -10,9 +10,9 @@ use threadspec::{EventReader, Profile, SerializeOptions, ThreadStream, write_thr
 use threadspec_cli::{Stop, at_fault, cannot_read, text_of};
 use threadspec_runner::{Exit, files};
 
-/// Write the `<thread>` document of an event log, and not one byte more
+/// Write exactly the `<thread>` document of an event log
 ///
-/// JSON Lines are written while they are read, in bounded memory: if a line is at fault, the document ends before it, and the exit
+/// JSON Lines are written while they are read, in bounded memory: if a line is wrong, the document ends before it, and the exit
 /// code is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serialize {

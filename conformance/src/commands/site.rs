@@ -16,7 +16,7 @@ use threadspec_runner::files as disk;
 
 /// Write the site: clauses, cases, rules, guides and results as static pages
 ///
-/// The pages need no server, and no script to be read. Clauses, cases, errata, rules and the protocol are part of this program; the guides come
+/// The pages need no server and no script. Clauses, cases, errata, rules and the protocol are part of this program; the guides come
 /// from a checkout of the project, and the matrix from --made. A folder that holds anything but an earlier site is left as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SiteCommand {
@@ -92,6 +92,13 @@ impl SiteCommand {
                 (None, PROTOCOL) => Some(include_bytes!("../../PROTOCOL.md").to_vec()),
                 _ => None,
             })
+        });
+        // A page of --made has no file in the repository: its source is the data in its folder.
+        let of_made = |path: &&str| in_folder(self.made.as_deref(), path).is_some();
+        let paths: Vec<String> = documents.paths().filter(of_made).map(str::to_owned).collect();
+        let documents = paths.into_iter().fold(documents, |documents, path| {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            documents.with_source(path, folder)
         });
         let made = pages(&files(golden.as_deref())?, &corpus);
         let documents = made.into_iter().fold(documents, |documents, (page, data, text)| {

@@ -145,7 +145,7 @@ pub(crate) fn pages(files: &[File], corpus: &Corpus) -> Vec<(&'static str, &'sta
     coverage.into_iter().chain(hazards).collect()
 }
 
-/// Lists what is wrong with the Markdown pages of a corpus folder. The embedded corpus has none.
+/// Lists what is wrong with the errata and the statements of the sources in a corpus folder. The embedded corpus has none.
 pub(crate) fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut page = |name| match fs::read_to_string(folder.join(name)) {
@@ -159,7 +159,7 @@ pub(crate) fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
     let (errata, seeds) = (page(ERRATA), page(SEEDS));
     if let Some(errata) = errata {
         problems.extend(errata::problems(&errata, corpus));
-        problems.extend(seeds.iter().flat_map(|page| seeds::problems(page, &errata, corpus)));
+        problems.extend(seeds.iter().flat_map(|text| seeds::problems(text, &errata, corpus)));
     }
     problems
 }

@@ -1,20 +1,26 @@
-//! The page that goes through the sources, statement by statement; it may name only clauses and errata that exist.
+//! Checks the list of the sources' statements: it names only clauses and errata that exist, and forgets no clause.
 
+use std::collections::BTreeMap;
 use threadspec_judge::corpus::{Corpus, Problem};
 
-/// The page.
-pub(super) const SEEDS: &str = "seeds.md";
+/// The file that goes through the sources, statement by statement.
+pub(super) const SEEDS: &str = "seeds.toml";
 /// The sources that it goes through.
 const SOURCES: [&str; 5] = ["SPEC-01", "SPEC-02", "SPEC-03", "PLAN", "FLOW"];
 
-/// Where the text of the page and the corpus do not agree: statements without a clause or an erratum, names of what does not exist, and clauses
-/// with one of these sources that no statement names.
-pub(super) fn problems(page: &str, errata: &str, corpus: &Corpus) -> Vec<Problem> {
+/// By source, each statement with the ids of the clauses or errata that hold it.
+type Statements = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+
+/// Lists where the file and the corpus do not agree: names of nothing, and clauses of a source that hold no statement.
+pub(super) fn problems(text: &str, errata: &str, corpus: &Corpus) -> Vec<Problem> {
+    let statements: Statements = match basic_toml::from_str(text) {
+        Ok(statements) => statements,
+        Err(error) => return vec![Problem::in_file(SEEDS, error.to_string())],
+    };
     let mut problems = Vec::new();
     let mut held: Vec<&str> = Vec::new();
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.rsplit_once(" | "));
-    for (statement, names) in rows.filter(|(statement, _)| *statement != "statement") {
-        for name in names.split(", ") {
+    for (statement, names) in statements.values().flatten() {
+        for name in names {
             let is_entry = name.strip_prefix('E').is_some_and(|number| number.parse::<u32>().is_ok());
             let exists =
                 if is_entry { errata.contains(&format!("\n## {name} ")) } else { corpus.clause(name).is_some() };
@@ -39,11 +45,12 @@ mod tests {
     #[test]
     fn names_of_nothing_and_forgotten_clauses_are_found() {
         let (corpus, _) = embedded();
-        let page = "| statement | held by |\n|---|---|\n| one | ESC-1, ESC-99 |\n| two | E1, E99 |\n";
-        let found: Vec<String> = problems(page, "\n## E1 · One\n", corpus).iter().map(ToString::to_string).collect();
-        assert!(found.contains(&"seeds.md: `one`: there is no `ESC-99`".to_owned()), "{found:?}");
-        assert!(found.contains(&"seeds.md: `two`: there is no `E99`".to_owned()), "{found:?}");
-        assert!(found.contains(&"seeds.md: no statement is held by MSG-CALL".to_owned()), "{found:?}");
+        let text = "[source]\none = [\"ESC-1\", \"ESC-99\"]\ntwo = [\"E1\", \"E99\"]\n";
+        let found: Vec<String> = problems(text, "\n## E1 · One\n", corpus).iter().map(ToString::to_string).collect();
+        assert!(found.contains(&"seeds.toml: `one`: there is no `ESC-99`".to_owned()), "{found:?}");
+        assert!(found.contains(&"seeds.toml: `two`: there is no `E99`".to_owned()), "{found:?}");
+        assert!(found.contains(&"seeds.toml: no statement is held by MSG-CALL".to_owned()), "{found:?}");
         assert!(!found.iter().any(|problem| problem.ends_with("held by ESC-1")), "{found:?}");
+        assert_eq!(problems("[source", "", corpus).len(), 1);
     }
 }

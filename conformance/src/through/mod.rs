@@ -1,5 +1,5 @@
-//! Gateways: programs between a client and its model. The same cases are put to them by a client of ours, in this process, whose model is the
-//! provider; what arrives is compared with what was sent, and what was said with what was got.
+//! Gateways: programs between a client and its model. A client of ours runs the same cases against them, in this process, whose model is the
+//! provider; what arrives is compared with what was sent, and what is read with what was answered.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -2,6 +2,7 @@
 
 use super::{CRATES, root, rust_files};
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The most words of a sentence.
@@ -200,32 +201,42 @@ fn split(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the Markdown files of the repository that people write.
-fn pages() -> Vec<String> {
-    let output = Command::new("git").args(["ls-files", "*.md"]).current_dir(root()).output().expect("Git runs");
+/// Returns the files that Git knows by a pattern, each with its text.
+pub(super) fn tracked(pattern: &str) -> Vec<(String, String)> {
+    let output = Command::new("git").args(["ls-files", pattern]).current_dir(root()).output().expect("Git runs");
     let files = String::from_utf8(output.stdout).expect("UTF-8");
-    files.lines().filter(|path| !is_generated(path)).map(str::to_owned).collect()
-}
-
-/// Returns whether a tool writes a page: its lines follow from data. The pages on frameworks are about to move to a repository of their own.
-fn is_generated(path: &str) -> bool {
-    const PAGES: [&str; 4] = ["/MATRIX.md", "/SESSIONS.md", "/GATEWAYS.md", "/SOURCE.md"];
-    const MOVING: [&str; 2] = ["conformance/adapters/frameworks/", "conformance/adapters/wire/"];
-    PAGES.iter().any(|page| path.ends_with(page)) || MOVING.iter().any(|folder| path.starts_with(folder))
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is readable");
+    files.lines().map(|path| (path.to_owned(), read(path))).collect()
 }
 
 #[test]
 fn documents_are_plain_english() {
     let mut wrong = Vec::new();
-    for path in pages() {
-        let page = fs::read_to_string(root().join(&path)).expect("the page is readable");
+    for (path, page) in tracked("*.md") {
         wrong.extend(faults(&page).iter().map(|(line, rule, text)| format!("{path}:{line}: {rule:?}: {text}")));
     }
     assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The site makes a page of these texts. A text is one line of its file, however long.
+#[test]
+fn texts_about_frameworks_are_plain_english() {
+    let (mut wrong, mut texts) = (Vec::new(), 0);
+    for (path, page) in tracked("*/about.toml") {
+        for (number, line) in page.lines().enumerate() {
+            let Some((_, value)) = line.split_once(" = ") else { continue };
+            let text: String = serde_json::from_str(value).expect("a string, which TOML writes as JSON does");
+            texts += 1;
+            let faults = faults(&text).into_iter().filter(|(_, rule, _)| *rule != Rule::Line);
+            wrong.extend(faults.map(|(_, rule, text)| format!("{path}:{}: {rule:?}: {text}", number + 1)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(texts > 100, "{texts}");
+}
+
 /// The crates whose comments were written before the rules, and are rewritten with their code.
-const OLD_COMMENTS: [&str; 2] = ["conformance/mutants", "fuzz/campaign"];
+const OLD_COMMENTS: [&str; 1] = ["conformance/mutants"];
 
 /// Returns the first sentence of each documentation comment, with its line.
 fn first_sentences(code: &str) -> Vec<Sentence> {
@@ -270,6 +281,79 @@ fn comments_begin_with_a_verb_or_a_noun() {
     assert!(sentences > 5_000, "{sentences}");
 }
 
+/// The crates whose messages are rewritten with their code, and the reference's summary, which models read as it is.
+const OLD_MESSAGES: [&str; 2] = ["conformance/mutants", "conformance/logs"];
+const KEPT_MESSAGE: &str = "Summary of what was said so far:";
+
+/// Returns the string literals of code, each with its line.
+fn literals(code: &str) -> Vec<Sentence> {
+    let (mut found, mut rest, mut line) = (Vec::new(), code, 1);
+    while let Some(c) = rest.chars().next() {
+        let raw = rest.strip_prefix('r').map(|rest| rest.trim_start_matches('#')).filter(|rest| rest.starts_with('"'));
+        let (length, text) = if rest.starts_with("//") {
+            (rest.find('\n').unwrap_or(rest.len()), None)
+        } else if rest.starts_with("/*") {
+            (rest.find("*/").map_or(rest.len(), |end| end + 2), None)
+        } else if let Some(inside) = raw {
+            let marks = rest.len() - inside.len() - 1;
+            let end = format!("\"{}", "#".repeat(marks));
+            let length = inside[1..].find(&end).unwrap_or(inside.len() - 1);
+            (marks + 2 + length + end.len(), Some(&inside[1..=length]))
+        } else if c == '"' {
+            let mut is_escaped = false;
+            let closes = |(_, c): &(usize, char)| {
+                let closes = *c == '"' && !is_escaped;
+                is_escaped = *c == '\\' && !is_escaped;
+                closes
+            };
+            let length = rest[1..].char_indices().find(closes).map_or(rest.len() - 1, |(at, _)| at);
+            (length + 2, Some(&rest[1..=length]))
+        } else if c == '\'' && (rest[1..].starts_with('\\') || rest[1..].chars().nth(1) == Some('\'')) {
+            let behind =
+                if rest[1..].starts_with('\\') { 3 } else { 1 + rest[1..].chars().next().map_or(1, char::len_utf8) };
+            (behind + rest[behind..].find('\'').map_or(0, |end| end + 1), None)
+        } else {
+            (c.len_utf8(), None)
+        };
+        let length = length.min(rest.len());
+        found.extend(text.map(|text| (line, text.replace("\\n", " ").replace("\\\"", "\""))));
+        line += rest[..length].matches('\n').count();
+        rest = &rest[length..];
+    }
+    found
+}
+
+/// Returns a format string without the names of its values.
+fn without_values(text: &str) -> String {
+    text.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest)).collect()
+}
+
+/// A message has a space; a literal without one is a name or a pattern.
+#[test]
+fn messages_have_the_words_of_the_field() {
+    let (mut wrong, mut messages) = (Vec::new(), 0);
+    for (folder, _) in CRATES.iter().filter(|(folder, _)| !OLD_MESSAGES.contains(folder)) {
+        let (folder, mut files) = (root().join(folder), Vec::new());
+        let source = folder.join("src");
+        rust_files(if source.is_dir() { &source } else { &folder }, &mut files);
+        let is_test = |file: &&PathBuf| file.iter().any(|part| part == "tests" || part == "tests.rs");
+        for file in files.iter().filter(|file| !is_test(file)) {
+            let code = fs::read_to_string(file).expect("the file is readable");
+            let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let literals = literals(code).into_iter().filter(|(_, text)| text.contains(' '));
+            for (line, text) in literals.filter(|(_, text)| !text.starts_with(KEPT_MESSAGE)) {
+                messages += 1;
+                let text = without_values(&plain(&text));
+                if let Some((word, better)) = AVOIDED.iter().find(|(word, _)| has_word(&text, word)) {
+                    wrong.push(format!("{}:{line}: “{word}” ({better}): {text}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(messages > 2_000, "{messages}");
+}
+
 #[test]
 fn each_rule_finds_its_fault() {
     let long = "six ten two ".repeat(10);
@@ -301,6 +385,12 @@ fn each_rule_finds_its_fault() {
     ] {
         assert_eq!(found(text), [], "{text}");
     }
+    let code = "// \"no\"\nlet a = '\"'; let b = \"it \\\"is\\\" one\";\nlet c: &'static str = r#\"two \"2\"\"#; let d = '\\''; f(\"three\")";
+    let found: Vec<_> = literals(code);
+    assert_eq!(
+        found.iter().map(|(line, text)| (*line, &**text)).collect::<Vec<_>>(),
+        [(2, "it \"is\" one"), (3, "two \"2\""), (3, "three")]
+    );
     assert_eq!(
         split("It runs `a`. `b` follows, e.g. here. Is it? Yes."),
         ["It runs `a`.", "`b` follows, e.g. here.", "Is it?", "Yes."]

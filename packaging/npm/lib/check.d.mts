@@ -25,7 +25,7 @@ export interface Place {
 export interface Finding {
   /** The rule that is broken; `npx threadspec explain RULE` knows it. */
   readonly rule: string;
-  /** error: it is refused, or lost. warning: some servers refuse it, or it costs money. note: there is nothing to mend. */
+  /** error: the request is refused, or something is lost. warning: some servers refuse it, or it costs money. note: nothing to fix. */
   readonly level: Level;
   readonly place: Place;
   /** What is wrong there, in one sentence. It may quote any character of the input. */

@@ -23,7 +23,7 @@ use std::hash::{Hash, Hasher};
 ///     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "4"}]}]});
 /// let breaches = sent.request(&body);
 /// assert_eq!((breaches[0].rule, &*breaches[0].place), ("ANT-THINK-FIRST", "messages[1].content[0].type"));
-/// assert_eq!(sent.request(&body), [], "it is told once");
+/// assert_eq!(sent.request(&body), [], "it is reported once");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentThinking {

@@ -1,4 +1,5 @@
 // node adapter.mjs CHECKOUT: deep-factor-agent, from a checkout of its repository that was built, behind the profile `literal`.
+// It has `escape`, `serialize`, `messages` (of its private builders) and `loop`; rounds alone (`tools`) cannot be run.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

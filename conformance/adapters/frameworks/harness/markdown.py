@@ -20,10 +20,10 @@ def table(columns, clauses, differing=()):
 
 
 def page(columns, clauses, differing):
-    yield f"# Profile `universal`, clauses × frameworks\n\nMade by `matrix --pages` from the recordings of {max(column.day for column in columns)}.\n"
+    yield f"# Faults of agent frameworks, clause by clause\n\nMade by `matrix --pages` from the recordings of {max(column.day for column in columns)}.\n"
     yield "`FAIL n`: n cases show that the clause is broken; a case is charged to one clause. `warn n`: likewise, but the clause is a recommendation (should). `(documented)`, `(m documented)`: the framework documents all of that as its choice, or m cases. `C n`: n cases show it, all of them contrived (severity C)."
     yield "`touched n`: n cases break it, too, and are charged to another clause. `pass`: all cases that could be judged hold. `by X`: its cases failed by clause X, so that it was not judged. `unsupported`: the adapter cannot see it. `wire: …; …`: [over the wire](#over-the-wire) it is otherwise, and that counts."
-    yield "[matrix.html](matrix.html) has the requests and the reproductions as well.\n"
+    yield "[matrix.html](matrix.html) has the requests and the reproductions as well. [FRAMEWORKS.md](FRAMEWORKS.md) explains the adapters, and where faults are in a framework's source.\n"
     yield from table(columns, clauses, differing)
     for column in columns:
         yield from details(column, clauses)

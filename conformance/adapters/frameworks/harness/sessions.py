@@ -11,9 +11,9 @@ def page(columns, tried=(), programs=(), differing=()):
     columns = sorted(columns, key=badness)
     # The clauses of a single run only where one is broken: they have a page of their own.
     shown = [clause for clause in clauses(PREFIXES) if clause["id"].startswith("SESSION-") or any(broken(column, clause) for column in columns)]
-    yield "# Sessions of the profile `universal`, clauses × frameworks\n"
+    yield "# Threads that frameworks lose or break between runs\n"
     yield "Made by `matrix --pages` from the recordings of op `session`. Cells are as on [MATRIX.md](MATRIX.md). Worst first: by the cases of severity A and B that fail, then by the warnings."
-    yield "A framework is judged by the features that it has: `judged` counts the cases that could be put to it. What it has not, its README says, with the page.\n"
+    yield "A framework is judged by the features that it has: `judged` counts the cases that ran against it. [FRAMEWORKS.md](FRAMEWORKS.md) lists the features that it lacks, with the pages.\n"
     yield "| framework | loses or breaks | recommendations | judged |"
     yield "|---|---|---|--:|"
     for column in columns:
@@ -28,8 +28,8 @@ def page(columns, tried=(), programs=(), differing=()):
     yield from over_wire(programs, differing)
     if tried:
         yield "## Tried\n"
-        yield "Frameworks of the matrix that keep no thread from run to run. Their READMEs say more.\n"
-        yield from (f"- [{folder}]({folder}/README.md#sessions): {why} ({link})" for folder, why, link in tried)
+        yield "Frameworks of the matrix that keep no thread from run to run.\n"
+        yield from (f"- [{folder}](FRAMEWORKS.md#{folder}): {why} ({link})" for folder, why, link in tried)
         yield ""
 
 

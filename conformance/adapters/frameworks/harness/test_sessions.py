@@ -40,7 +40,7 @@ class Page(unittest.TestCase):
 
     def test_what_was_tried_is_said_with_the_page_that_says_why(self):
         text = "\n".join(sessions.page([self.column("one", case("a"))], [("two", "it keeps facts", "https://example.org/memory")]))
-        self.assertIn("- [two](two/README.md#sessions): it keeps facts (https://example.org/memory)", text)
+        self.assertIn("- [two](FRAMEWORKS.md#two): it keeps facts (https://example.org/memory)", text)
         self.assertNotIn("## Tried", "\n".join(sessions.page([self.column("one", case("a"))])))
 
     def test_programs_over_the_wire_are_shown_with_why_they_differ(self):

@@ -1,6 +1,8 @@
 """python3 adapter.py CHECKOUT: the XML agent of Orchestra, from a checkout of its repository, behind the profile `literal`.
 
-Its serializer takes LangChain messages, not events; an event that no message can carry (an error, a summary, …) is refused.
+Its serializer takes LangChain messages, not events; an event that no message can carry (an error, a summary, …) is refused. The format has no
+iterations and takes ids from messages, so few documents can be equal. Rounds and loop need the whole application. The adapter needs langchain-core:
+`pip install -r conformance/adapters/python/requirements.txt`, then `threadspec verify --op serialize -- python3 …/adapter.py CHECKOUT`.
 """
 
 import ast

@@ -12,7 +12,7 @@ use std::io::BufRead;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What stands for "no limit" where a framework wants a number.
+/// The number for "no limit" where a framework wants one.
 pub const UNLIMITED: usize = 1000;
 
 /// A tool call.
@@ -83,7 +83,7 @@ impl Script {
         self.tools.iter().filter(is_plain)
     }
 
-    /// The scripted result of a call; an error if the tool fails. Name and arguments find the call, since tools are not told its id.
+    /// The scripted result of a call; an error if the tool fails. Name and arguments find the call, since tools do not receive its id.
     pub fn result(&self, round: usize, name: &str, args: &Value) -> Result<Value, String> {
         let script = &self.scripts[name];
         let result = if let Some(results) = script.as_array() {

@@ -223,7 +223,7 @@ impl ResponsesStream {
             let reason = form.incomplete_details.as_ref().and_then(|details| details.reason.as_deref());
             self.finish = Some(Finish::of_name(reason.unwrap_or("incomplete")));
         }
-        // A failed response lacks what was said before.
+        // A failed response lacks what the model sent before.
         if let Some(output) = form.output.as_ref().filter(|output| !output.is_empty() && !is_failed) {
             self.items = (0..).zip(output.clone()).map(|(index, item)| (index, item, true)).collect();
         }

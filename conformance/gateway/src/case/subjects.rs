@@ -27,7 +27,7 @@ impl GatewayCase {
             | Property::GateStatus
             | Property::GateIndependent => true,
             Property::GateCalls => {
-                // What was said comes back in the next request.
+                // What the model sent comes back in the next request.
                 let goes_on = self.rounds.len() > 1 && self.turns().any(|turn| !turn.calls.is_empty());
                 goes_on || self.calls().next().is_some()
             }

@@ -6,7 +6,7 @@
 //! | `sayable` | what a gateway may refuse |
 //! | `request` | what was sent beside what arrived |
 //! | `valid` | GATE-VALID |
-//! | `answer` | what was said beside what was read |
+//! | `answer` | the answer as it was sent, compared with what the client read |
 //! | `cache` | GATE-CACHE |
 
 mod answer;
@@ -28,7 +28,7 @@ use threadspec_provider::WireLevel;
 /// Everything that a gateway changed in a run, in the order of the exchanges.
 ///
 /// One fault has one name: of several clauses that could name a difference, the most particular one does, and a difference that comes again
-/// in later requests is told once. What the client did wrong itself is not said here, nor is what a gateway may do.
+/// in later requests is reported once. Faults of the client itself are not reported here, nor permitted changes.
 pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
     let mut judging = GateJudging::of(*run);
     let sent: Vec<_> = (0..run.exchanges.len()).map(|exchange| judging.sent(exchange)).collect();

@@ -52,7 +52,7 @@ pub struct ScriptTool {
     pub needs_approval: bool,
     /// Its results.
     pub results: ScriptResults,
-    /// True if the arguments of its calls are beside its results. Over the wire they are, where nothing else is told of the calls.
+    /// True if the arguments of its calls are beside its results. Over the wire they are, where nothing else describes the calls.
     pub tells_args: bool,
 }
 

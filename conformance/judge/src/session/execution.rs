@@ -139,7 +139,7 @@ impl Judging<'_> {
         let is_cut = |place: &&CallPlace| {
             self.thread.items[place.0].response().is_some_and(super::thread::ResponseFate::is_open_cut)
         };
-        // What this run's model said is executed with its own id.
+        // A call of this run's model is executed with its own id.
         let is_earlier = |place: &&CallPlace| is_cut(place) && !is_own(place);
         let found = like.iter().rev().find(is_begun);
         found

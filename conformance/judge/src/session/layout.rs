@@ -244,7 +244,7 @@ pub(super) fn sent_calls(calls: &[CallFate<'_>], message: &AgentMessage) -> Vec<
         if places[number].is_some() {
             continue;
         }
-        // A renamed call is where it was said, or has what it was said with.
+        // A renamed call is in its place, or has the text beside it.
         let same_place =
             (calls.len() == sent.len() && !taken[number] && is_like(number, &calls[number])).then_some(number);
         let args = calls[number].own_args();

@@ -2,7 +2,7 @@
 //! AGENT-*.
 //!
 //! It knows no framework and expects no output. The script and the reports say how the thread went (`thread`); each request is laid
-//! beside it (`layout`), and what is missing, changed or said twice is named once, by the clause that it breaks (`naming`).
+//! beside it (`layout`), and what is missing, changed or sent twice is named once, by the clause that it breaks (`naming`).
 //!
 //! ```
 //! use serde_json::json;

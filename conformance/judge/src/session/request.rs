@@ -295,7 +295,7 @@ impl Judging<'_> {
             self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is there twice"));
         } else if let Some(same) = same {
             let is_taken = items[same].may_be_missing && same < self.thread.compacted.max(self.thread.filtered);
-            // What a refused run said may be kept until the calls are decided on.
+            // The messages of a refused run may be kept until the calls are decided on.
             let was_refused = items[same].user().is_some() && !self.records[items[same].run].asks();
             let is_second = layout.blocks[..at].iter().any(|other| is_again(&items[same], other.message));
             if is_second && was_refused {

@@ -60,8 +60,14 @@ impl Documents {
     /// the site.
     #[must_use]
     pub fn with_made(mut self, path: String, made_from: String, text: String) -> Self {
-        self.made_from.insert(path.clone(), made_from);
-        self.texts.insert(path, text);
+        self.texts.insert(path.clone(), text);
+        self.with_source(path, made_from)
+    }
+
+    /// Names the file or folder of data that a document was made from.
+    #[must_use]
+    pub fn with_source(mut self, path: String, made_from: String) -> Self {
+        self.made_from.insert(path, made_from);
         self
     }
 

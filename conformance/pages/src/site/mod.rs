@@ -123,35 +123,42 @@ impl Pages<'_> {
             let title = html.split_once("<title>").and_then(|(_, rest)| rest.split('<').next()).unwrap_or(path);
             self.entries.push(SearchEntry::new(page, title.to_owned()));
         }
-        self.add("documents.html", "site/documents.html", "Guides", context! { rows });
+        self.add("documents.html", "site/documents.html", "Guides", context! { rows, pages => self.places() });
     }
 
     fn index(&mut self) {
         let corpus = self.site.corpus;
         let rules = threadspec_golden::provider_rules().len() + threadspec_golden::log_rules().len();
-        let Documents { texts, pages, .. } = self.site.documents;
-        let pages = PLACES.iter().filter(|(path, ..)| texts.contains_key(*path) || pages.contains_key(*path));
         let values = context! {
             clauses => corpus.clauses.len(),
             cases => corpus.cases.len(),
             rules,
             results => self.site.results.len(),
-            guides => texts.contains_key("README.md"),
+            guides => self.site.documents.texts.contains_key("README.md"),
             paste => self.site.paste.is_some(),
-            pages => pages.map(|(path, name, about)| context! { name => *name, about => *about, address => paths::page_of(path) }).collect::<Vec<_>>(),
+            pages => self.places(),
         };
         self.add("index.html", "site/index.html", "threadspec", values);
+    }
+
+    /// Returns the documents of this site that a reader needs first, each with its address.
+    fn places(&self) -> Vec<Value> {
+        let Documents { texts, pages, .. } = self.site.documents;
+        let places = PLACES.iter().filter(|(path, ..)| texts.contains_key(*path) || pages.contains_key(*path));
+        let entry = |(path, name, about): &(&str, &'static str, &'static str)| context! { name => *name, about => *about, address => paths::page_of(path) };
+        places.map(entry).collect()
     }
 }
 
 const MATRIX: &str = "conformance/adapters/frameworks/matrix.html";
 
 /// The documents that the first page names, and what they are.
-const PLACES: [(&str, &str, &str); 12] = [
+const PLACES: [(&str, &str, &str); 15] = [
     ("README.md", "Overview", "the doors to threadspec, each with its command"),
     ("conformance/logs/README.md", "Logs", "a log and a 400 error"),
     ("conformance/provider/README.md", "Agents and programs", "a program that calls a model API"),
     ("conformance/gateway/README.md", "Gateways", "a gateway between APIs"),
+    ("conformance/probe/README.md", "Servers", "a mock or a model server"),
     ("conformance/README.md", "Implementations", "a serializer, message builder or agent loop in any language"),
     (MATRIX, "Matrix", "the clauses that real agent frameworks and gateways break, the worst first"),
     (
@@ -159,9 +166,15 @@ const PLACES: [(&str, &str, &str); 12] = [
         "Frameworks",
         "each with its findings in words, and what changed from version to version",
     ),
+    (
+        "conformance/adapters/frameworks/FRAMEWORKS.md",
+        "Adapters of frameworks",
+        "how each framework is judged, and where its faults are in its source",
+    ),
     ("conformance/adapters/frameworks/SESSIONS.md", "Sessions", "the frameworks that lose threads between runs"),
     ("conformance/adapters/gateways/GATEWAYS.md", "Gateway results", "the changes that published gateways make"),
     (paths::ERRATA, "Errata", "decisions where the sources are silent or disagree"),
     ("conformance/PROTOCOL.md", "Protocol", "one page: how the runner and a program in any language talk"),
+    ("conformance/REFERENCE.md", "Reference", "every member, option, verdict and exit code"),
     ("CONTRIBUTING.md", "Contributing", "the layout, and how to add a case or a rule"),
 ];

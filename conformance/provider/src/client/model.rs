@@ -105,7 +105,7 @@ impl<E: Exchange> HttpModel<E> {
     /// Returns the model's answer to messages.
     ///
     /// # Errors
-    /// Why it said nothing.
+    /// Why it sent nothing.
     pub(super) fn ask(&mut self, messages: Vec<ClientMessage>) -> Result<ModelAnswer, String> {
         let description = &self.mark;
         let tool = |name: &String| ClientTool { description: description.clone(), ..ClientTool::named(name) };
@@ -138,7 +138,7 @@ impl<E: Exchange> HttpModel<E> {
         match &said.end {
             AnswerEnd::Failed(error) => Err(again(&error.message)),
             AnswerEnd::Broken => Err(again("the answer broke off")),
-            // The model said this; it would say it again.
+            // The model sent this; it would send it again.
             AnswerEnd::Whole if !self.can_take(&said) => {
                 Err(FailedAttempt { why: "a call of the model did not come whole".to_owned(), next: NextAttempt::None })
             }

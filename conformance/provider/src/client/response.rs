@@ -55,7 +55,7 @@ impl ResponseReader {
     /// When they are no answer of HTTP/1.1.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.rest.extend_from_slice(bytes);
-        // Chunks that came together are heard together, as a socket gives them.
+        // Chunks that came together are read together, as a socket gives them.
         let mut piece = Vec::new();
         while self.step(&mut piece)? {}
         if !piece.is_empty() {

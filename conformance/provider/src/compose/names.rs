@@ -1,4 +1,4 @@
-//! Ids and names that the API refuses are sent in another form. Here they get their own back, so that the judge compares what was said.
+//! Ids and names that the API refuses are sent in another form. Here they get their own back, so that the judge compares what was sent.
 
 use std::collections::HashMap;
 use threadspec::oracle::Api;
@@ -54,7 +54,7 @@ impl Renamed {
                 return;
             }
             let is_kept = || messages.iter().flat_map(|message| &message.calls).any(|sent| sent.id == call.id);
-            // Where another call has it still, it was not its form: the model said it twice.
+            // Where another call has it still, it was not its form: the model sent it twice.
             if call.id != sent.id && refuses_id(api, &call.id) && !is_known(&|call| &call.id, &sent.id) && !is_kept() {
                 self.ids.note(&call.id, &sent.id);
             }

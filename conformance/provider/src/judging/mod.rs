@@ -1,6 +1,6 @@
 //! Judges a run over the wire: a pure function on its record.
 //!
-//! Each module judges the clauses that its name says, and names each fault once: what a rule of the API says is not said again by a clause,
+//! Each module judges the clauses that its name says, and names each fault once: a fault that a rule of the API reports is not reported again by a clause,
 //! and a call that did not come whole is a matter of WIRE-PARTIAL, not of WIRE-RETRY. What a request holds is for the judge of profile
 //! `universal`; it also decides between its own findings and these.
 //!

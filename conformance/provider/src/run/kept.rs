@@ -136,7 +136,7 @@ fn conversation(body: &Value) -> Option<&str> {
     body["conversation"].as_str().or_else(|| body["conversation"]["id"].as_str())
 }
 
-/// An item of an answer as a request has it. Half a character that the model said is not the fault of who refers to it.
+/// An item of an answer as a request has it. Half a character that the model sent is not the fault of a request that refers to it.
 fn as_input(item: &Value) -> Value {
     let mut own = item.clone();
     for part in own.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {

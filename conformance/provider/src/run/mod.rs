@@ -58,7 +58,7 @@ impl PlayedRun {
         Self { plan, record, turns, asks: Vec::new(), kept: Kept::default(), prompts: PromptLog::default(), ids }
     }
 
-    /// Forgets the bodies of all asks but the last ones. What was said in them may still be repeated.
+    /// Forgets the bodies of all asks but the last ones. Their contents may still be repeated.
     pub(crate) fn forget_all_but(&mut self, last: usize) {
         let kept = self.asks.len().saturating_sub(last);
         let old =

@@ -322,7 +322,7 @@ mod tls {
     pub(super) const IS_THERE: bool = false;
 
     /// Nobody comes here: a URL that needs it is refused.
-    #[expect(clippy::unused_async, reason = "it stands for one that waits")]
+    #[expect(clippy::unused_async, reason = "the other one waits")]
     pub(super) async fn secured(_: &str, _: TcpStream) -> io::Result<TcpStream> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }

@@ -43,7 +43,7 @@ pub trait Answers: Send + 'static {
     /// Says what to do about a request.
     fn receive(&mut self, now: Duration, request: Received) -> (Self::Attempt, Reaction);
 
-    /// Learns whether the client got all of what was planned. It is told once about each attempt.
+    /// Learns whether the client got all of what was planned. It is called once for each attempt.
     fn delivered(&mut self, now: Duration, attempt: Self::Attempt, is_whole: bool);
 
     /// Learns what the upstream answers to a request that was forwarded, as it passes.

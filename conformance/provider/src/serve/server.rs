@@ -161,7 +161,7 @@ fn next(
     Poll::Pending
 }
 
-/// Serves one connection. Nobody is told how it ended: each of its attempts was.
+/// Serves one connection. Its end is not reported: each of its attempts was.
 async fn connection<A: Answers>(
     socket: Socket,
     link: Rc<Link>,

@@ -114,7 +114,7 @@ impl SessionPlan {
     }
 
     /// Returns whether a request of a run that compacts is for a summary: it has none of the tools, and none that hands over to another
-    /// agent. Where nobody has either, it is the first one of the run and ends with a message that no user has said.
+    /// agent. Where nobody has either, it is the first one of the run and ends with a message that no user has sent.
     pub(crate) fn is_for_summary(&self, run: usize, is_first: bool, request: &ApiRequest) -> bool {
         if self.runs.get(run).is_none_or(|run| run.summary.is_none()) {
             return false;

@@ -6,7 +6,7 @@ use threadspec_apis::ApiRequest;
 use threadspec_apis::follow::{Conversations as Lineages, Lineage, Loss, segments};
 use threadspec_judge::protocol::Speaker;
 
-/// How many requests and how many sent ids are remembered. Older ones can no longer be told to go on.
+/// How many requests and how many sent ids are remembered. Older ones cannot be continued.
 const MOST_REMEMBERED: usize = 1 << 16;
 
 /// Where a request belongs.
@@ -22,7 +22,7 @@ pub(super) struct Belonging {
 
 /// Tells conversations apart by what their requests say: programs use one key for all of them, and have several at the same time.
 ///
-/// A request goes on from the conversation whose answer it repeats, told by the ids that the provider made; else from the latest one whose
+/// A request goes on from the conversation whose answer it repeats, recognized by the ids that the provider made; else from the latest one whose
 /// tools, system texts and history it extends, or clearly continues in spite of a change. Anything else begins a conversation.
 #[derive(Debug, Default)]
 pub(super) struct Following {

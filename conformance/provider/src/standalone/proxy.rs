@@ -23,7 +23,7 @@ const LONGEST_ANSWER: usize = 64 << 20;
 
 /// A proxy that watches: the shell forwards what it does not answer, and tells it what comes back.
 ///
-/// What a request says is judged by the rules of its API, and against what the upstream said before in the same conversation. Nothing is
+/// A request is judged by the rules of its API, and compared with what the upstream sent before in the same conversation. Nothing is
 /// refused, unless it enforces the rules.
 #[derive(Debug)]
 pub struct Proxy {

@@ -44,7 +44,7 @@ pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &Ap
     };
     let text: String = response.iter().map(|message| message.content.as_str()).collect();
     if !text.contains(came.text.trim()) {
-        let what = format!("{place}: the model said {}, and the request has {}", quoted(&came.text), quoted(&text));
+        let what = format!("{place}: the model wrote {}, and the request has {}", quoted(&came.text), quoted(&text));
         found.push(must(clause::AGENT_RESPONSE, what));
     }
     let sent: Vec<_> = response.iter().flat_map(|message| &message.calls).collect();

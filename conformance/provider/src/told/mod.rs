@@ -8,7 +8,7 @@ use threadspec_judge::json::Node;
 use threadspec_judge::universal::value;
 
 /// An input of op `tools` as a testee gets it whose model is the provider: without `model`. Results that are found by the id of a call
-/// get `args`, the arguments of these calls, for agents whose tools are not told the id.
+/// get `args`, the arguments of these calls, for agents whose tools do not receive the id.
 ///
 /// The same of an input of op `session`, each of whose runs has a `model`.
 ///

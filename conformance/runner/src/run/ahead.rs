@@ -1,7 +1,7 @@
 //! Runs cases on copies of a testee before their turn comes, on all processors.
 //!
 //! Only a testee that remembers nothing has twins. What they answered is taken in the order of the cases, and a case that they did not
-//! answer is put to the testee itself when its turn comes. So the run is the same as without them.
+//! answer runs against the testee itself when its turn comes. So the run is the same as without them.
 
 use super::Shared;
 use super::worker::{Worker, is_declined};

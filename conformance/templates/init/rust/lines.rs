@@ -18,7 +18,7 @@ pub fn serve(answer: impl Fn(&Value) -> Value) -> io::Result<()> {
     Ok(())
 }
 
-/// The reply to a line that is no JSON for serde_json, such as one that is nested too deeply. The id stands first.
+/// The reply to a line that is no JSON for serde_json, such as one that is nested too deeply. The id is first.
 fn refused(line: &str, why: &str) -> Value {
     let rest = line.strip_prefix(r#"{"id":"#).unwrap_or_default();
     let id: Option<i64> = rest.split(',').next().and_then(|id| id.parse().ok());

@@ -1,4 +1,4 @@
-//! What has to be asked before a case that fails only after others: without that, nobody could see it fail again.
+//! Finds the requests before a case that fails only after others: without them, nobody could see it fail again.
 
 use super::campaign::{Campaign, Failures};
 use super::draw::{Draw, Relation};
@@ -60,7 +60,7 @@ impl Campaign<'_> {
         found.map(|found| self.smaller_after(found)).transpose()
     }
 
-    /// What the testee of a case was asked before it, as far as the operation is the same: the last one last.
+    /// Lists the earlier requests to the testee of a case, of the same operation only: the last one last.
     fn asked_before(&self, op: Op, index: u64, input: &str) -> Result<Vec<String>, Unready> {
         let ops = &self.settings.ops;
         let draw = self.draw(op)?;

@@ -27,7 +27,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How to fuzz.
 #[derive(Clone, Debug)]
 pub struct FuzzOptions {
-    /// What every case is drawn from.
+    /// The source of every case.
     pub seed: u64,
     /// The numbers of the cases; the operations take turns.
     pub cases: Range<u64>,
@@ -47,7 +47,7 @@ pub type Start<'a> = &'a (dyn Fn() -> Result<Box<dyn Testee>, Unready> + Sync);
 /// How far a campaign is.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// What was drawn.
+    /// The counts of generated inputs.
     pub coverage: Coverage,
     /// How many reasons to fail were found so far.
     pub findings: usize,
@@ -70,17 +70,17 @@ pub struct FuzzFinding {
     pub what: String,
     /// How many cases failed so.
     pub count: u64,
-    /// Which cases of the operation to run to see it again: one, or all up to one if the reply depends on earlier requests.
+    /// The cases of the operation that show it again: one, or all up to one if the reply depends on earlier requests.
     pub cases: Range<u64>,
     /// The verdict.
     pub verdict: Verdict,
     /// The input, as raw JSON text.
     pub input: String,
-    /// What the reference answers; `None` where properties are judged.
+    /// The reference's answer; `None` where properties are judged.
     pub expected: Option<Reply>,
     /// The inputs that were asked before, if the failure depends on them and so few are enough.
     pub after: Vec<String>,
-    /// What happened, in words.
+    /// The event, in words.
     pub note: String,
     /// Where the reply departs from what is accepted.
     pub mismatch: Option<Mismatch>,
@@ -89,7 +89,7 @@ pub struct FuzzFinding {
 /// The outcome of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct FuzzReport {
-    /// What was drawn.
+    /// The counts of generated inputs.
     pub coverage: Coverage,
     /// Cases that the testee does not support.
     pub unsupported: u64,
@@ -97,15 +97,15 @@ pub struct FuzzReport {
     pub elapsed: Duration,
     /// The reasons to fail.
     pub findings: Vec<FuzzFinding>,
-    /// What the testees did wrong while they ended.
+    /// The testees' faults while they ended.
     pub shutdown: Vec<String>,
     /// Why the campaign ended early.
     pub stopped: Option<String>,
-    /// The same, if a testee could not be started.
+    /// As above, if a testee could not be started.
     pub not_ready: Option<Unready>,
 }
 
-/// What the workers share.
+/// The state that the workers share.
 #[derive(Default)]
 struct Tally {
     report: FuzzReport,

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use threadspec_judge::corpus::{Mismatch, NOTHING};
 use threadspec_judge::protocol::Op;
 
-/// What a wrong answer does to the expected one, whatever stands around it.
+/// The effect of a wrong answer on the expected one, without its surroundings.
 struct Deviation {
-    /// Whether something is missing as a whole.
+    /// Something is missing as a whole.
     gone: bool,
     lost: BTreeSet<char>,
     added: BTreeSet<char>,
@@ -45,7 +45,7 @@ fn rough(text: &str) -> String {
     text.replace("&amp;", "&").chars().map(|c| if c.is_ascii_digit() { '0' } else { blank(c) }).collect()
 }
 
-/// Whether something is missing as a whole: a message, or the text of an element.
+/// Returns whether something is missing as a whole: a message, or the text of an element.
 fn is_gone(expected: &str, actual: &str) -> bool {
     if actual == NOTHING {
         return true;
@@ -94,7 +94,7 @@ fn likeness_of_changes(one: Option<&Mismatch>, other: Option<&Mismatch>) -> Opti
 /// How the simpler forms of a failing input fail.
 pub(super) type Leads = BTreeMap<Key, Likeness>;
 
-/// What is one finding, in whatever operations: the clause, and the verdict where there is no answer.
+/// The key by which findings are grouped: the clause, and the verdict if there is no answer.
 type FindingGroup = (&'static str, String);
 
 fn group(key: &Key) -> FindingGroup {

@@ -1,4 +1,4 @@
-//! What has been drawn so far.
+//! Counts the generated inputs.
 
 use crate::generate::{CLASSES, LIMITS, TextClass};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else; but for sessions, which
+//! Generates the request of a case: it depends on the seed, the operation and the number of the case, and on nothing else; but for sessions, which
 //! leave out the features that the testee has not.
 
 use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, ScriptPlan, SessionScenario, Text, Thread};
@@ -19,7 +19,7 @@ pub(super) enum Relation {
     Reply,
     /// The last event is made invalid, in a way that the number chooses.
     Refused(u64),
-    /// The same input gets the same reply again, after another one in between.
+    /// An input gets its reply again, after another one in between.
     Again,
     /// Unknown fields change nothing.
     UnknownFields,
@@ -112,7 +112,7 @@ impl Draw {
     }
 }
 
-/// The same input with unknown fields in each event.
+/// Adds unknown fields to each event of an input.
 pub(super) fn with_unknown_fields(plan: &RequestPlan, input: &str) -> String {
     match plan {
         RequestPlan::Serialize(thread, _) | RequestPlan::Messages(thread, ..) => {
@@ -122,7 +122,7 @@ pub(super) fn with_unknown_fields(plan: &RequestPlan, input: &str) -> String {
     }
 }
 
-/// What the fields of events must not be, as JSON; a missing one is wrong too.
+/// Wrong values for the fields of events, as JSON; a missing one is wrong, too.
 const WRONG: [(&str, &[&str]); 6] = [
     ("type", &["\"other\"", "null", "1"]),
     ("role", &["\"tool\"", "null", "[]"]),
@@ -133,7 +133,7 @@ const WRONG: [(&str, &[&str]); 6] = [
 ];
 const NO_TEXT: &[&str] = &["1", "null", "[]", "true", "{}"];
 
-/// The same input with something wrong in its last event, if it has one (INP-1).
+/// Puts a fault into the last event of an input, if it has one (INP-1).
 pub(super) fn with_wrong_event(input: &str, how: u64) -> String {
     let spoiled = || {
         let mut input = json::read(input).ok()?;

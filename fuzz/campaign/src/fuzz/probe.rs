@@ -27,7 +27,7 @@ pub(super) const SHRINK_TIME: Duration = Duration::from_secs(15);
 
 const AGAIN: &str = "the same input again, after another one";
 
-/// What failures that are reported as one have in common.
+/// The common part of failures that are reported as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) op: Op,
@@ -54,7 +54,7 @@ pub(super) struct FailedCase {
     pub(super) verdict: Verdict,
     /// The input that shows it.
     pub(super) input: String,
-    /// What the reference answers; `None` where properties are judged.
+    /// The reference's answer; `None` where properties are judged.
     pub(super) expected: Option<Reply>,
     /// The inputs that were asked before, if the failure depends on them.
     pub(super) after: Vec<String>,
@@ -324,7 +324,7 @@ impl<'a> Probe<'a> {
         Some(Shrunk { plan, failure, simpler })
     }
 
-    /// The same for a session, whose runs depend on each other: what goes with a run that is left out, no plan knows.
+    /// Shrinks a session, whose runs depend on each other: what goes with a run that is left out, no plan knows.
     fn shrink_session(&mut self, check: Relation, plan: RequestPlan, key: &Key) -> Option<Shrunk> {
         let own = |probe: &mut Self, plan: &RequestPlan| match probe.probe(Op::Session, check, plan) {
             Probed::Failed(failures) => failures.into_iter().find(|failure| failure.key == *key),

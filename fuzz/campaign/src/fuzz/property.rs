@@ -1,4 +1,4 @@
-//! Which properties of profile `universal` a reply breaks: no reference is needed.
+//! Judges replies by the properties of profile `universal`, without a reference.
 
 use threadspec_golden::clause;
 use threadspec_judge::Error;
@@ -15,7 +15,7 @@ pub(super) fn answering(op: Op) -> &'static str {
     if op == Op::Session { answering_clause(op) } else { clause::AGENT_GOES_ON }
 }
 
-/// What is held against a reply.
+/// Judges a reply.
 pub(super) enum JudgedReply {
     /// The clauses that it breaks, each with the first finding.
     Clauses(Vec<BrokenClause>),

@@ -81,7 +81,7 @@ pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
     inputs
 }
 
-/// Whether events of any type have such a member.
+/// Returns whether events of any type have such a member.
 fn is_field(name: &str) -> bool {
     ["type", "iteration"].contains(&name) || Event::FIELDS.iter().any(|(_, fields)| fields.contains(&name))
 }
@@ -174,7 +174,7 @@ fn unspecial(c: char) -> char {
     if "&<>\"'".contains(c) { c } else { letter(c) }
 }
 
-/// What XML forbids as the character that takes its place.
+/// Replaces what XML forbids by the character for it.
 fn permitted(c: char) -> char {
     if is_xml_char(c) { c } else { '\u{fffd}' }
 }

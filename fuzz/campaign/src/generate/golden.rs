@@ -9,7 +9,7 @@ use threadspec::surrogates::repair_surrogates;
 use threadspec::{Event, read_events};
 use threadspec_golden::covering::{Array, COVERING, Covering, Row};
 
-/// The number that stands for the first golden thread. Few inputs of a fuzzer begin with so large a number: golden threads are large, and
+/// The number of the first golden thread. Few inputs of a fuzzer begin with so large a number: golden threads are large, and
 /// small inputs are what makes it fast.
 pub(super) const FIRST: u16 = 0xa000;
 
@@ -100,7 +100,7 @@ pub(super) fn prepare() {
 #[derive(Clone, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct GoldenThread {
-    /// The number of a golden thread, counted from [`FIRST`]; any other number stands for none.
+    /// The number of a golden thread, counted from [`FIRST`]; any other number means none.
     #[cfg_attr(
         feature = "fuzzer",
         proptest(strategy = "FIRST - 1..FIRST.saturating_add(u16::try_from(THREADS.len()).unwrap_or(u16::MAX))")

@@ -8,7 +8,7 @@ use super::{AtMost, LIMITS, ScriptPlan, SessionScenario, Thread};
 use std::borrow::Cow;
 use threadspec_judge::json::tokens;
 
-/// What grows, and how far.
+/// The part that grows, and its size.
 ///
 /// Sizes are spread evenly over their orders of magnitude. When a failing case shrinks, its size does first.
 #[derive(Clone, Copy, Debug, proptest_derive::Arbitrary)]
@@ -19,7 +19,7 @@ pub struct Enlargement {
     length: u8,
 }
 
-/// What of a script grows.
+/// The part of a script that grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grown {
     /// The rounds of one iteration.
@@ -34,7 +34,7 @@ pub(super) enum Grown {
     Failures,
 }
 
-/// What of a thread is repeated.
+/// The part of a thread that is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repeated {
     /// One to three events.
@@ -123,12 +123,12 @@ impl Enlargement {
         size(self.size, limit)
     }
 
-    /// Whether a text grows, and not the number of things.
+    /// Returns whether a text grows, and not the number of things.
     pub(super) fn is_of_a_text(self) -> bool {
         self.what.is_multiple_of(4)
     }
 
-    /// What inside the input grows, if it is that.
+    /// Returns the part inside the input that grows, if it is that.
     pub(super) fn inside(self) -> Option<Widened> {
         (self.what % 4 == 1).then(|| pick(&WIDENED, self.what / 4))
     }
@@ -138,7 +138,7 @@ impl Enlargement {
         pick(if is_loop { &all } else { &all[..2] }, self.what / 4)
     }
 
-    /// What of a thread grows.
+    /// Returns the part of a thread that grows.
     pub(super) fn of_thread(self) -> Repeated {
         pick(&[Repeated::Anything, Repeated::Call, Repeated::Summary], self.what / 4)
     }
@@ -160,7 +160,7 @@ impl Enlargement {
         list[..start].iter().cloned().chain(more).chain(list[start..].iter().cloned()).collect()
     }
 
-    /// The input with one of its texts made long, wherever it stands; running numbers tell its parts apart.
+    /// The input with one of its texts made long, wherever it is; running numbers mark its parts.
     pub(super) fn with_long_text(self, input: &str) -> String {
         let is_text =
             |token: &&str| token.len() > 1 && token.starts_with('"') && !WORDS.contains(&&token[1..token.len() - 1]);
@@ -260,7 +260,7 @@ impl SessionScenario {
     }
 }
 
-/// How long a text of an input may get: each request of a run repeats it, wherever it stands.
+/// How long a text of an input may get: each request of a run repeats it, wherever it is.
 fn longest(input: &str, text: &str) -> usize {
     let count = |wanted: &str| tokens(input).filter(|token| *token == wanted).count();
     let times = count(text) * (1 + count("\"tool_calls\""));

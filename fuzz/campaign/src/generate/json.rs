@@ -82,7 +82,7 @@ pub struct JsonStep {
     op: JsonOp,
 }
 
-/// What a step writes.
+/// The output of a step.
 #[derive(Clone, Copy, Debug, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum JsonOp {

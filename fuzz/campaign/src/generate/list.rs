@@ -57,7 +57,7 @@ impl<const N: usize, T: Generated> Generated for AtMost<N, T> {
 pub struct Rarely(u8);
 
 impl Rarely {
-    /// Whether the rare choice is made.
+    /// Returns whether the rare choice is made.
     pub fn is_now(self) -> bool {
         self.0 % 10 == 9
     }
@@ -73,7 +73,7 @@ pub(super) fn pick<T: Copy>(table: &[T], which: u8) -> T {
     table[usize::from(which) % table.len()]
 }
 
-/// What is written as JSON, at once into the text that holds it: a third of a fuzzer's time was copying texts into larger ones.
+/// Writes JSON at once into the text that holds it: a third of a fuzzer's time was copying texts into larger ones.
 pub(super) trait AsJsonText {
     /// Appends it to a text.
     fn write(&self, json: &mut String);

@@ -1,4 +1,4 @@
-//! What fuzzing and the property tests draw from: threads, scripts and whole requests, valid by construction.
+//! Generates threads, scripts and whole requests, valid by construction, for fuzzing and the property tests.
 //!
 //! There is one description, the *plans*: plain data types that derive both `arbitrary::Arbitrary` (libFuzzer) and
 //! `proptest::arbitrary::Arbitrary` (property tests, differential fuzzing, shrinking). A plan holds choices, mostly small
@@ -84,7 +84,7 @@ pub struct Limits {
     pub repeats: usize,
     /// Steps of the program that writes a JSON value; hence also its depth.
     pub json: usize,
-    /// Iterations that a summary stands for.
+    /// Iterations that a summary replaces.
     pub summarized: usize,
     /// Answers of a scripted model.
     pub turns: usize,

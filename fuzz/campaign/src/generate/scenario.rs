@@ -15,7 +15,7 @@ pub struct Scenario {
     past: AtMost<{ LIMITS.past }, Past>,
     question: Text,
     rounds: AtMost<{ LIMITS.turns }, RoundPlan>,
-    /// Whether the list ends with the results of its last round, and not with a question.
+    /// The list ends with the results of its last round, and not with a question.
     ends_with_results: Rarely,
     long: Rarely,
     wide: Rarely,
@@ -23,9 +23,9 @@ pub struct Scenario {
     /// How often what is long or wide is repeated.
     times: u16,
     repeats_ids: Rarely,
-    /// Whether ids begin anew in each round.
+    /// Ids begin again in each round.
     renews_ids: Rarely,
-    /// A word that is said somewhere.
+    /// A word that occurs somewhere.
     word: Rarely,
     which_word: u8,
     end: Last,
@@ -46,7 +46,7 @@ pub enum System {
     Both(Text, Text),
 }
 
-/// What is in the history.
+/// The content of the history.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
 pub enum Past {
     /// A question and its answer.
@@ -74,10 +74,10 @@ pub struct ScriptedCall {
     args: Option<Json>,
     result: Returned,
     long: Rarely,
-    /// Whether the result is a word, or holds one; and the arguments.
+    /// The result is a word, or holds one; and the arguments.
     word: Rarely,
     which_word: u8,
-    /// Whether arguments and result have a member of an odd name.
+    /// Arguments and result have a member of an odd name.
     member: Rarely,
 }
 
@@ -101,7 +101,7 @@ const TOOLS: [&str; 4] = ["search", "bash", "read_file", "missing"];
 /// How often the text of a long result is repeated.
 const LONG: usize = 400;
 
-/// Whether a run is long, or wide: about one in fifty is.
+/// Returns whether a run is long, or wide: about one in fifty is.
 fn is_large(rarely: Rarely) -> bool {
     rarely.is_now() && rarely.which().is_multiple_of(5)
 }
@@ -158,12 +158,12 @@ impl Scenario {
         format!(r#"{{"messages":[{}],"model":[{}],"tools":{{{tools}}}{limit}}}"#, self.messages(), join(turns))
     }
 
-    /// Whether results are found by arguments, since ids are not unique.
+    /// Returns whether results are found by arguments, since ids are not unique.
     fn finds_by_arguments(&self) -> bool {
         self.repeats_ids.is_now() || self.renews_ids.is_now()
     }
 
-    /// The word that is said in such a place, if it is.
+    /// The word in such a place, if there is one.
     fn word_at(&self, place: usize) -> Option<String> {
         let is_here = self.word.is_now() && self.word.which() % 4 == place;
         is_here.then(|| format!("\"{}\"", pick(&WORDS, self.which_word)))
@@ -220,7 +220,7 @@ impl Scenario {
         join(messages)
     }
 
-    /// How many elements of a long history stand behind its first ones; each request holds them all.
+    /// How many elements of a long history follow its first ones; each request holds them all.
     fn times_of_the_past(&self) -> usize {
         if self.past.is_empty() || !is_large(self.long_past) || is_large(self.long) {
             return 0;

@@ -20,7 +20,7 @@ pub struct ScriptPlan {
     pub(super) limited: bool,
     iterations: LimitPlan,
     requests: LimitPlan,
-    /// What is added to each limit.
+    /// The number that is added to each limit.
     #[arbitrary(default)]
     #[cfg_attr(feature = "fuzzer", proptest(value = "0"))]
     pub(super) more: usize,
@@ -57,7 +57,7 @@ impl Mode {
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct LimitPlan(u8);
 
-/// What the model answers once.
+/// An answer of the model.
 #[derive(Clone, Debug, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum TurnPlan {
@@ -80,7 +80,7 @@ pub struct CallPlan {
     args: Option<Json>,
 }
 
-/// What a tool returns.
+/// A result of a tool.
 #[derive(Clone, Debug, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum Returned {
@@ -97,7 +97,7 @@ pub enum Returned {
     Numbered(usize),
 }
 
-/// What the verifier answers once.
+/// An answer of the verifier.
 #[derive(Clone, Debug, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum VerificationPlan {

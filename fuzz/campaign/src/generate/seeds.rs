@@ -1,4 +1,4 @@
-//! What the golden corpus gives to fuzzing: inputs, and the seeds of the fuzz targets.
+//! Takes inputs, and the seeds of the fuzz targets, from the golden corpus.
 
 use super::golden::{FIRST, THREADS, logs};
 use super::{LIMITS, samples};
@@ -29,7 +29,7 @@ fn seed_name(case: &Case) -> String {
     case.id.replace('/', "-")
 }
 
-/// Whether a text is small enough for a fuzzer to run it thousands of times.
+/// Returns whether a text is small enough for a fuzzer to run it thousands of times.
 fn is_small(text: &str) -> bool {
     text.len() <= LIMITS.golden_bytes
 }
@@ -43,7 +43,7 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// What clients send on a connection, rightly and wrongly.
+/// Connections of clients, right and wrong ones.
 fn connections() -> Vec<Seed> {
     const PATHS: [(&str, &str); 3] = [
         ("/v1/chat/completions", r#"{"model":"gpt-4.1","messages":[{"role":"user","content":"Go"}]}"#),

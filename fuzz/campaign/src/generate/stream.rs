@@ -41,7 +41,7 @@ impl StreamPlan {
         pick(&Api::ALL, self.api)
     }
 
-    /// What the model answers.
+    /// The model's answer.
     pub fn answer(&self) -> ModelAnswer {
         let thought = |text: &Text| Thinking { text: read(&text.json()), ..Thinking::default() };
         let call = |(number, StreamedCall { name, args }): (usize, &StreamedCall)| {
@@ -75,7 +75,7 @@ impl StreamPlan {
         }
     }
 
-    /// Whether lines end with CR LF.
+    /// Lines end with CR LF.
     pub fn has_crlf(&self) -> bool {
         self.order & 32 != 0
     }

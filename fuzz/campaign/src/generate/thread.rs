@@ -20,7 +20,7 @@ pub struct ThreadStep {
     pub(super) what: What,
 }
 
-/// What happens in a step. Half of the steps are about tools, since most rules of order are.
+/// An event of a step. Half of the steps are about tools, since most rules of order are.
 #[derive(Clone, Debug, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub enum What {
@@ -60,7 +60,7 @@ pub enum Tool {
     Call {
         /// The tool.
         name: Name,
-        /// Whether the id is that of an earlier call, or odd.
+        /// The id is that of an earlier call, or odd.
         wrong: Rarely,
         /// The odd id.
         id: Name,
@@ -69,13 +69,13 @@ pub enum Tool {
     },
     /// A tool result, of a call that has none yet nine times in ten.
     Result {
-        /// Which call, counted from the last one.
+        /// The call, counted from the last one.
         call: u8,
-        /// Whether it is a second result, is before its call, or belongs to no call.
+        /// It is a second result, is before its call, or belongs to no call.
         wrong: Rarely,
         /// The id that it names if it belongs to no call; some results name nearly the id of a call instead.
         id: Name,
-        /// Whether the result is absent: JSON drops `undefined`.
+        /// The result is absent: JSON drops `undefined`.
         absent: Rarely,
         /// The result.
         result: Returned,
@@ -111,7 +111,7 @@ const UNKNOWN_FIELDS: &str = concat!(
 struct Calls {
     /// How many got an id of their own.
     numbered: usize,
-    /// Where the id of each stands in the log, and whether it has a result.
+    /// The place of each id in the log, and whether it has a result.
     ids: Vec<(Range<usize>, bool)>,
 }
 
@@ -127,7 +127,7 @@ impl Thread {
         self.write_with("", json);
     }
 
-    /// The same log with unknown fields.
+    /// The log with unknown fields.
     pub fn json_with_unknown_fields(&self) -> String {
         self.json_with(UNKNOWN_FIELDS)
     }

@@ -3,7 +3,7 @@
 use super::{Enlargement, LIMITS};
 use threadspec_judge::json::Node;
 
-/// What grows inside an input.
+/// The part that grows inside an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Widened {
     /// Elements of an array in arguments or a result.
@@ -12,7 +12,7 @@ pub(super) enum Widened {
     Members,
     /// Levels there.
     Depth,
-    /// What an input has one list of: messages that are given, tools, or iterations that a summary is about.
+    /// A list that an input has once: given messages, tools, or iterations of a summary.
     List,
 }
 

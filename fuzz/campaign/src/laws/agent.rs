@@ -1,4 +1,4 @@
-//! What must hold of tool rounds and of the outer loop.
+//! States the laws of tool rounds and of the outer loop.
 
 use super::{hold, same};
 use crate::generate::ScriptPlan;

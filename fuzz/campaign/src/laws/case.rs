@@ -1,4 +1,4 @@
-//! What must hold of any text that is read as a corpus file.
+//! States the laws of any text that is read as a corpus file.
 
 use super::on_stack_for;
 use threadspec::Profile;
@@ -22,7 +22,7 @@ fn read_as_corpus(file: &str) {
     let path = format!("{op}/any.json");
     let registry = File { path: CLAUSES.to_owned(), text: CLAUSES_FILE.to_owned() };
     let (corpus, problems) = Corpus::read(&[registry, File { path, text: file.to_owned() }]);
-    assert!(!corpus.cases.is_empty() || !problems.is_empty(), "nothing is said of {file:?}");
+    assert!(!corpus.cases.is_empty() || !problems.is_empty(), "nothing is reported of {file:?}");
     for problem in &problems {
         assert!(!problem.to_string().contains('\n'), "{problem}");
     }

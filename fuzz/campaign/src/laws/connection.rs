@@ -1,4 +1,4 @@
-//! What must hold of a provider, whatever a client sends.
+//! States the laws of a provider, whatever a client sends.
 
 use serde_json::json;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! What must hold of texts and documents.
+//! States the laws of texts and documents.
 
 use super::{cut, fail, hold, same};
 use threadspec::{
@@ -126,7 +126,7 @@ fn agree(document: &str, first: &Result<Document, Error>, readers: SecondReaders
     }
 }
 
-/// Whether a document has something that roxmltree 0.21 accepts and XML 1.0 forbids: a reference to a number that is no character, a
+/// Returns whether a document has something that roxmltree 0.21 accepts and XML 1.0 forbids: a reference to a number that is no character, a
 /// processing instruction whose target is not a name, or an end tag that begins with a colon.
 fn roxmltree_is_lax(document: &str) -> bool {
     let refers_to_no_character = document.split("&#").skip(1).any(|rest| {

@@ -1,4 +1,4 @@
-//! What must hold of any bytes that are read as a log.
+//! States the laws of any bytes that are read as a log.
 
 use super::{SecondReaders, equivalence, messages, profile_of, same, serialize};
 use threadspec::surrogates::unmark_surrogates;

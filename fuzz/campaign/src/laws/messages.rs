@@ -1,4 +1,4 @@
-//! What must hold of messages, in both context modes.
+//! States the laws of messages, in both context modes.
 
 use super::{cut, hold, same};
 use threadspec::{

@@ -1,4 +1,4 @@
-//! What must hold of every thread, text, document and script: the bodies of the fuzz targets and of the property tests.
+//! States the laws of every thread, text, document and script: the bodies of the fuzz targets and of the property tests.
 //!
 //! Each function takes an input that an engine has drawn, and panics with the violation and that input.
 

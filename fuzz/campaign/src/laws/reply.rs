@@ -1,4 +1,4 @@
-//! What must hold of any line that a testee sends.
+//! States the laws of any line that a testee sends.
 
 use super::on_stack_for;
 use std::sync::LazyLock;

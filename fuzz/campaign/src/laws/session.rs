@@ -1,4 +1,4 @@
-//! What must hold of a session of the reference, whatever happened in the runs before.
+//! States the laws of a session of the reference, whatever happened in the runs before.
 
 use crate::generate::SessionScenario;
 use threadspec::session::MemoryStore;
@@ -9,7 +9,7 @@ use threadspec_judge::session::judge;
 use threadspec_judge::universal::{Abilities, AgentReply, Others};
 
 /// Checks that a plan is a script, and the reference plays it as it should: each request is valid whatever happened before, nothing
-/// that returned is executed again, and nothing is said twice.
+/// that returned is executed again, and nothing is sent twice.
 ///
 /// # Panics
 /// When that does not hold.

@@ -1,4 +1,4 @@
-//! What must hold of the answers that a provider streams.
+//! States the laws of the answers that a provider streams.
 
 use crate::generate::StreamPlan;
 use serde_json::json;

@@ -13,7 +13,7 @@ thread_local! {
     static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Memory for this many bytes: the API's name (as many as [`check`] is told, or none), and behind it the log.
+/// Memory for this many bytes: the API's name (as many as the length that [`check`] receives, or none), and behind it the log.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     INPUT.with_borrow_mut(|input| {

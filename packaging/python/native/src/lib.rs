@@ -48,7 +48,7 @@ fn json_text<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
     serde_json::to_vec(&PlainValue(value, 0)).ok().map(|text| PyBytes::new(value.py(), &text))
 }
 
-/// A value of Python's own types, and how deep it stands.
+/// A value of Python's own types, and its depth.
 struct PlainValue<'a, 'py>(&'a Bound<'py, PyAny>, usize);
 
 impl Serialize for PlainValue<'_, '_> {

@@ -45,7 +45,8 @@ class Finding:
     rule: str
     """The rule that is broken: ``threadspec explain RULE`` has what the API answers, an example, and where it was seen."""
     level: Level
-    """``error``: it is refused, or lost. ``warning``: some servers refuse it, or it costs money. ``note``: there is nothing to mend."""
+    """``error``: the request is refused, or something is lost. ``warning``: some servers refuse it, or it costs money.
+    ``note``: there is nothing to fix."""
     place: Place
     """Where it is."""
     text: str

@@ -93,7 +93,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
             openai_tools::strict(tool, place, breaches);
         }
     }
-    // Whether OpenAI refuses it was said once.
+    // It was reported once whether OpenAI refuses it.
     breaches.surrogates(false, "OAI-RESP-UTF16", format_args!(""), body);
 }
 
@@ -257,7 +257,7 @@ fn stored(item: &Value, body: &Value, context: &RequestContext<'_>, place: Argum
     let is_reasoning =
         item.member("type") == "reasoning" && item.member("encrypted_content").as_str().is_none_or(str::is_empty);
     let is_reference = item.member("type") == "item_reference";
-    // Whoever knows what is stored puts items in the place of references.
+    // Whoever knows what is stored replaces references by items.
     let is_lost = is_reference && !matches!(context.stored, StoredItems::Unknown);
     if is_lost || (body.member("store") == false && (is_reference || is_reasoning)) {
         // Without an id there is nothing to look up.

@@ -26,24 +26,25 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>) {
         return;
     };
     let heard = ClientHeard::of(answer.api, &response);
-    let told = match refused {
+    let answered = match refused {
         Some(status) => format!("the provider refused with {status}"),
         None => "the provider did not answer".to_owned(),
     };
     let got = heard.status;
     let HeardForm::Error(error) = &heard.form else {
-        return answer.must(CLAUSE, format!("{told}, and the client receives status {got}"), None, "");
+        return answer.must(CLAUSE, format!("{answered}, and the client receives status {got}"), None, "");
     };
     // No answer may be tried again.
     let wanted = refused.unwrap_or(502);
     if is_passing(wanted) != is_passing(got) {
         let [was, is] = [wanted, got].map(|status| if is_passing(status) { "may be tried again" } else { "is final" });
-        answer.must(CLAUSE, format!("{told}, which {was}, and the client receives {got}, which {is}"), None, "");
+        answer.must(CLAUSE, format!("{answered}, which {was}, and the client receives {got}, which {is}"), None, "");
     } else if [401, 429].contains(&wanted) && got != wanted {
-        answer.must(CLAUSE, format!("{told}, and the client receives {got}"), None, "");
+        answer.must(CLAUSE, format!("{answered}, and the client receives {got}"), None, "");
     }
     if let Some(words) = answer.attempt.error.as_ref().filter(|words| !holds(&heard.text, &error.message, words)) {
-        let what = format!("the provider said {}, and the client receives {}", quoted(words), quoted(&error.message));
+        let what =
+            format!("the provider answered {}, and the client receives {}", quoted(words), quoted(&error.message));
         answer.should(clause::GATE_WORDS, what, None, "");
     }
     if refused == Some(429) && got == 429 {

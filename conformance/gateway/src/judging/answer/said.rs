@@ -1,4 +1,4 @@
-//! GATE-SAID: the client reads the text and the calls that were sent, whole and in their order. What nobody said is GATE-INVENTED, and ids
+//! GATE-SAID: the client reads the text and the calls that were sent, whole and in their order. What nobody sent is GATE-INVENTED, and ids
 //! that become equal are GATE-IDS.
 
 use super::Answer;
@@ -35,7 +35,7 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer)
 }
 
 fn judge_text(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
-    // A refusal may be told as a text.
+    // A refusal may be reported as a text.
     let expected = said.refusal.as_ref().filter(|_| said.text.is_empty()).unwrap_or(&said.text);
     let refusal = read.answer.refusal.clone().unwrap_or_default();
     let got = if read.answer.text.trim().is_empty() { &refusal } else { &read.answer.text };

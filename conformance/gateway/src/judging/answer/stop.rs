@@ -1,4 +1,4 @@
-//! GATE-STOP: what the limit cut off is reported as such. GATE-STOP-CALLS: calls are told as calls.
+//! GATE-STOP: what the limit cut off is reported as such. GATE-STOP-CALLS: calls are reported as calls.
 
 use super::Answer;
 use threadspec_apis::{Finish, ReadAnswer};

@@ -1,5 +1,5 @@
 //! GATE-TEXT: texts of system, user and model are verbatim. GATE-INVENTED: nobody else speaks. GATE-MESSAGES: none is lost, doubled or moved,
-//! and each is said by whom it was said.
+//! and each has its speaker.
 
 use super::pieces::{TextChange, compare, is_same};
 use super::results::ResultPairs;

@@ -25,7 +25,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
                 // A name that no provider takes may have been replaced.
                 CallOutcome::Unknown => ("the unknown tool", asked.call.name(), asked.sent.map(AgentCall::name)),
             };
-            // Answers to calls with the same id cannot be told apart: one of them is enough.
+            // Answers to calls with the same id cannot be distinguished: one of them is enough.
             let siblings =
                 round.calls.iter().filter(|other| other.call.id() == asked.call.id() || std::ptr::eq(*other, asked));
             let mut answers = siblings

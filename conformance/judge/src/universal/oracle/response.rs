@@ -22,7 +22,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     let request = round.turn + 1;
     let Some(response) = round.response else {
-        // If the beginning of the request is broken, nothing else can be told.
+        // If the beginning of the request is broken, nothing else can be judged.
         if round.broken_prefix.is_none() {
             let found = round.others.first().or_else(|| round.calls.iter().flat_map(|asked| &asked.answers).next());
             let what = match found {

@@ -47,11 +47,14 @@ def write_database(form: str, path) -> None:
 
 
 def source(form: str, what: str, *packages: str, script: str | None = None, versions: dict | None = None) -> None:
-    """Writes SOURCE.md: what made the files, in which versions, by which command and when."""
+    """Writes source.toml: what the files are, which script made them and when, and the versions of the packages."""
     versions = {package: importlib.metadata.version(package) for package in packages} | (versions or {})
-    rows = "".join(f"| {package} | {version} |\n" for package, version in versions.items())
-    table = f"| package | version |\n|---|---|\n{rows}\n" if rows else ""
-    script = script or f"make-{form}.py"
-    (FORMS / form / "SOURCE.md").write_text(
-        f"# {form}\n\n{what.strip()}\n\n{table}Made by `make/run {script}` on {datetime.date.today()}; the faults by `make/faults.py`.\n"
-    )
+    members = {"what": " ".join(what.split()), "script": script or f"make-{form}.py"}
+    lines = [f"{name} = {quoted(value)}" for name, value in members.items()] + [f"made = {datetime.date.today()}"]
+    lines += ["", "[packages]", *(f"{quoted(package)} = {quoted(version)}" for package, version in versions.items())]
+    (FORMS / form / "source.toml").write_text("\n".join(lines) + "\n")
+
+
+def quoted(text: str) -> str:
+    """Returns a text as TOML writes it, which JSON's notation is, too."""
+    return json.dumps(text, ensure_ascii=False)

@@ -40,7 +40,7 @@ fn choice(options: &ClientOptions) -> Option<Value> {
         Some(ToolChoice::None) => json!({"type": "none"}),
         Some(ToolChoice::Any) => json!({"type": "any"}),
         Some(ToolChoice::Named(name)) => json!({"type": "tool", "name": name}),
-        // One call at a time is said beside a choice.
+        // One call at a time is demanded beside a choice.
         None | Some(ToolChoice::Other) if options.parallel.is_some() => json!({"type": "auto"}),
         None | Some(ToolChoice::Other) => return None,
     };

@@ -1,7 +1,7 @@
 // The adapter of op `session`: several runs on one thread, which the agent keeps by its own memory.
 //
 // The agent here is the type agent, a loop whose memory is a list. Put yours in its place: the scripted model at its model interface, the
-// scripted tools, and the memory that its users are told to use (a checkpointer, a session, the list that a run hands back). Fix nothing
+// scripted tools, and the memory that its documentation recommends (a checkpointer, a session, the list that a run hands back). Fix nothing
 // between runs: what the memory holds is what the next run gets, and that is what is judged.
 package main
 

@@ -10,7 +10,7 @@ use threadspec_judge::protocol::{Feature, Features};
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct DrawnRound {
     calls: AtMost<{ LIMITS.session_calls }, DrawnCall>,
-    /// Whether it has a text, and what that is.
+    /// Its text, if it has one.
     says: u8,
     words: Words,
     opaque: u8,
@@ -28,7 +28,7 @@ pub struct DrawnCall {
     words: Words,
 }
 
-/// What a call is.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallStart {
     /// It begins at once.
@@ -58,7 +58,7 @@ pub(super) struct RoundText {
     turn: Value,
 }
 
-/// What tells texts and ids of a session apart.
+/// Distinguishes texts and ids of a session.
 pub(super) struct Numbers {
     pub(super) key: u8,
     pub(super) calls: usize,
@@ -98,7 +98,7 @@ impl Numbers {
         format!("{what} {}{}", self.texts, self.mark())
     }
 
-    /// What the texts of this session have and those of others have not.
+    /// The mark of the texts of this session.
     pub(super) fn mark(&self) -> String {
         if self.key == 0 { String::new() } else { format!(" of {}", self.key) }
     }

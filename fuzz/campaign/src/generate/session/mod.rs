@@ -19,18 +19,18 @@ const OPTIONAL: usize = 12;
 #[derive(Clone, arbitrary::Arbitrary)]
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct SessionScenario {
-    /// Which features the session uses, so that each is also seen without the others.
+    /// The features that the session uses, so that each is also seen without the others.
     uses: [bool; OPTIONAL],
     /// A part of all texts, so that those of two sessions differ.
     key: u8,
     no_system: Rarely,
-    /// Whether it is long. Never for libFuzzer, which would keep long ones most: each takes a hundred times as long as a short one.
+    /// It is long. Never for libFuzzer, which would keep long ones most: each takes a hundred times as long as a short one.
     #[arbitrary(default)]
     long: Rarely,
     /// How long, if it is long.
     times: u8,
     runs: AtMost<{ LIMITS.runs }, DrawnRun>,
-    /// What comes behind the runs, where something is open.
+    /// The end behind the runs, where something is open.
     end: u8,
     /// How many plain runs come first.
     #[arbitrary(default)]
@@ -47,7 +47,7 @@ pub struct SessionScenario {
 #[cfg_attr(feature = "fuzzer", derive(proptest_derive::Arbitrary))]
 pub struct DrawnRun {
     begins: u8,
-    /// What is decided on the pending calls, one after the other.
+    /// The decisions on the pending calls, one after the other.
     decisions: [u8; 4],
     compacts: u8,
     rounds: AtMost<{ LIMITS.session_rounds }, DrawnRound>,

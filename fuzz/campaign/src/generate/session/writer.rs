@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use threadspec_judge::protocol::{Feature, Features};
 
-/// What is written so far.
+/// The session so far.
 pub(super) struct SessionWriter {
     used: Features,
     numbers: Numbers,
@@ -21,7 +21,7 @@ pub(super) struct SessionWriter {
     pending: Vec<String>,
     /// Those that a user message went past.
     passed: Vec<String>,
-    /// Whether the last run ended early.
+    /// The last run ended early.
     is_open: bool,
 }
 
@@ -201,7 +201,7 @@ impl SessionWriter {
         }
     }
 
-    /// What is decided, and the calls that are approved in time.
+    /// The decisions, and the calls that are approved in time.
     fn decisions(&mut self, start: RunStart, plan: &DrawnRun) -> (Map<String, Value>, Vec<String>) {
         let is_late = start == RunStart::DecideLate;
         let ids = if is_late { self.passed.clone() } else { std::mem::take(&mut self.pending) };
