@@ -10,7 +10,7 @@ use threadspec_runner::{CaseResult, Run};
 
 /// One of so many cases is judged.
 const SAMPLE: usize = 17;
-/// One of so many, where the variable `THREADSPEC_TESTS` is not `all`, as it is in the gate.
+/// One of so many, where the variable `THREADSPEC_TESTS` is not `all`, as it is each night.
 const USUAL_SAMPLE: usize = 151;
 
 /// A run in which every reply is this one.

@@ -75,7 +75,9 @@ fn the_reference_has_each_option_of_verify_once() {
     let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
     for row in REFERENCE.lines().filter_map(|line| line.strip_prefix("| ").filter(|row| row.starts_with("`--"))) {
         let first = row.split(" | ").next().unwrap_or_default();
-        options(first).into_iter().for_each(|option| *rows.entry(option).or_default() += 1);
+        for option in options(first) {
+            *rows.entry(option).or_default() += 1;
+        }
     }
     let repeated: Vec<_> = rows.iter().filter(|(_, times)| **times > 1).collect();
     assert!(repeated.is_empty(), "{repeated:?}");
