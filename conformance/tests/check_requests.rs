@@ -177,7 +177,7 @@ fn what_providers_refuse_is_named_with_request_and_message() -> io::Result<()> {
             chat(&json!([user, calls, answer("c2"), answer("c1"), answer("c2")])),
             "request 2 (line 2), message 5: \"c2\" was answered already (OAI-CHAT-ONE-ANSWER at messages[4].tool_call_id)",
         ),
-        (chat(&json!([user, calls, answer("c1"), user])), "message 4: no tool message before it answers [\"c2\"]"),
+        (chat(&json!([user, calls, answer("c1"), user])), "message 4: no tool message answers [\"c2\"] of messages[1]"),
         (chat(&json!([user, answer("z")])), "message 2: \"z\" is no call of the assistant message before it"),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a")]}, user])),

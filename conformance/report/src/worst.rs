@@ -54,7 +54,12 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
     if causes.iter().any(|other| other.area > first.area) {
         return first.area.why_first();
     }
-    Some("It is in the most cases.").filter(|_| first.members.len() > second.members.len())
+    let why = if one.severity.is_some() {
+        "Of those that hurt as much, it is in the most cases."
+    } else {
+        "It is in the most cases."
+    };
+    Some(why).filter(|_| first.members.len() > second.members.len())
 }
 
 /// Returns whether an implementation documents all failures of a cause as its choice.

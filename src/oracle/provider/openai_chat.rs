@@ -104,7 +104,8 @@ fn all_answered<'b>(open: &Open<'_>, place: Arguments<'_>, breaches: &'b mut Bre
     if unanswered.is_empty() {
         return None;
     }
-    let breach = breaches.add("OAI-CHAT-ANSWERED", place, format!("no tool message before it answers {unanswered:?}"));
+    let what = format!("no tool message answers {unanswered:?} of messages[{}]", open.at);
+    let breach = breaches.add("OAI-CHAT-ANSWERED", place, what);
     Some(breach.ids(&unanswered).with(BreachDetail::Calls(open.at)))
 }
 

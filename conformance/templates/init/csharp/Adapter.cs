@@ -51,7 +51,7 @@ static class Adapter
         }
         catch (Exception error)
         {
-            // Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+            // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
             return new { id, reject = new { kind = "invalid-input", message = error.Message } };
         }
     }

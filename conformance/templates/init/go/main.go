@@ -58,7 +58,7 @@ func answer(r request) map[string]any {
 	}
 	output, err := operation(r.Input, r.Profile)
 	if err != nil {
-		// Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+		// The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
 		return map[string]any{"id": r.ID, "reject": rejection{"invalid-input", err.Error()}}
 	}
 	return map[string]any{"id": r.ID, "ok": output}

@@ -43,7 +43,7 @@ public final class Adapter {
             try {
                 reply.add("ok", OPERATIONS.get(op).apply(request.getAsJsonObject("input")));
             } catch (RuntimeException error) {
-                // Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+                // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
                 JsonObject reject = new JsonObject();
                 reject.addProperty("kind", "invalid-input");
                 reject.addProperty("message", error.toString());

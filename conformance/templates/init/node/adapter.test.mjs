@@ -5,7 +5,7 @@ import { answer } from "./adapter.mjs";
 test("hello says who this is", () => {
   const { ok } = answer({ id: 0, op: "hello", protocol: 1 });
   assert.equal(ok.protocol, 1);
-  assert.deepEqual(ok.ops, ["escape"]);
+  assert.ok(ok.ops.includes("escape"));
 });
 
 test("escape replaces five characters", () => {

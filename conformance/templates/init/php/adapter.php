@@ -31,7 +31,7 @@ function answer(object $request): array
     try {
         return ['id' => $id, 'ok' => $operation($request->input, $request->profile ?? null)];
     } catch (Throwable $error) {
-        // Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+        // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
         return ['id' => $id, 'reject' => ['kind' => 'invalid-input', 'message' => $error->getMessage()]];
     }
 }

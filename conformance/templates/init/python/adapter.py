@@ -27,7 +27,16 @@ def answer(request):
     try:
         return {"id": id, "ok": OPERATIONS[op](request["input"], request.get("profile"))}
     except Exception as error:
-        # Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+        # The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+        return {"id": id, "reject": {"kind": "invalid-input", "message": repr(error)}}
+
+
+def read_and_answer(line):
+    try:
+        return answer(json.loads(line))
+    except (ValueError, RecursionError) as error:
+        # The parser refuses a number of 5,000 digits and deep nesting. A line begins with its id.
+        id = int(line[len(b'{"id":') : line.index(b",")])
         return {"id": id, "reject": {"kind": "invalid-input", "message": repr(error)}}
 
 
@@ -35,7 +44,7 @@ def main():
     # Bytes, so that neither the locale nor the platform's line ends interfere.
     for line in sys.stdin.buffer:
         # ASCII, because a lone surrogate can only be written as an escape.
-        sys.stdout.buffer.write(json.dumps(answer(json.loads(line))).encode("ascii") + b"\n")
+        sys.stdout.buffer.write(json.dumps(read_and_answer(line)).encode("ascii") + b"\n")
         sys.stdout.buffer.flush()
 
 

@@ -20,7 +20,7 @@ module Adapter
     begin
       { id: id, ok: OPERATIONS[op].call(request["input"], request["profile"]) }
     rescue StandardError => error
-      # Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+      # The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
       { id: id, reject: { kind: "invalid-input", message: error.message } }
     end
   end

@@ -37,7 +37,7 @@ fn answer(request: &Value) -> Value {
     };
     match output {
         Ok(output) => json!({"id": id, "ok": output}),
-        // Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+        // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
         Err(message) => json!({"id": id, "reject": {"kind": "invalid-input", "message": message}}),
     }
 }

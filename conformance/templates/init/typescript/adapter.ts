@@ -29,7 +29,7 @@ export function answer({ id, op, input, profile }: Request): Reply {
   try {
     return { id, ok: operation(input ?? {}, profile) };
   } catch (error) {
-    // Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
+    // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
     return { id, reject: { kind: "invalid-input", message: String(error) } };
   }
 }
