@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::{fs, io};
 use threadspec_golden::provider_rules;
-use threadspec_logs::{CheckOptions, Finding, Level, Report, check_bytes};
+use threadspec_logs::{CheckOptions, Finding, FormRow, Level, Report, check_bytes};
 
 /// The exit code that `threadspec check` has for one file.
 fn code(report: &Report, is_strict: bool) -> u64 {
@@ -68,5 +68,28 @@ fn every_input_has_an_expectation() -> io::Result<()> {
     }
     files.sort();
     assert_eq!(names, files);
+    Ok(())
+}
+
+#[test]
+fn the_row_of_the_guide_finds_the_fault_of_its_log() -> io::Result<()> {
+    let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("FORMS.md"))?;
+    let block = |language: &str| {
+        let from = guide.split_once(&format!("```{language}\n")).map(|(_, from)| from).unwrap_or_default();
+        from.split_once("```").map(|(block, _)| block.to_owned()).unwrap_or_default()
+    };
+    let (log, row) = (block("json"), block("toml"));
+    let options = CheckOptions { forms: FormRow::read_all(&row)?, ..CheckOptions::default() };
+    let report = check_bytes(log.as_bytes(), &options);
+    let found: Vec<(&str, Level)> = report.findings.iter().map(|found| (found.rule, found.level)).collect();
+    assert_eq!(found, [("LOG-ANSWERED", Level::Error)], "{:?}", report.findings);
+    let form = &report.summary.forms[0];
+    assert_eq!((&*form.form, form.row.as_deref()), ("a run of my bot", Some(&*row)));
+
+    let sound = log.replace("\"4 degrees\"}", "\"4 degrees\"}, {\"of\": \"t-2\", \"gave\": \"20 degrees\"}");
+    let report = check_bytes(sound.as_bytes(), &options);
+    assert_eq!((report.findings.len(), report.summary.unjudged()), (0, None), "{:?}", report.findings);
+    // Without the row, nothing is claimed of two calls.
+    assert!(check_bytes(log.as_bytes(), &CheckOptions::default()).summary.unjudged().is_some());
     Ok(())
 }

@@ -1,19 +1,24 @@
-//! Forms that are rows of `dialects.toml`: by which members they are known, and where in a record its messages, calls and results are.
+//! Forms that are rows of `dialects.toml`, or of a file of the user's: by which members they are known, and where in a record its messages,
+//! calls and results are.
 
 use super::message::{self, Chat, word};
 use super::said::{LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::LazyLock;
 use threadspec::MemberLookup;
 
-/// A form of log as data.
+/// A form of log as data: a row of `dialects.toml`, or one that a user wrote.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct FormRow {
+pub struct FormRow {
+    /// The row as it is written.
+    #[serde(skip)]
+    written: String,
     /// The name for users, with its article.
-    pub(super) name: String,
+    name: String,
     /// By what a record is known: one of these has all of its members, each by a path and a pattern.
     is: Vec<BTreeMap<String, String>>,
     /// Where another record is that this one only wraps.
@@ -80,30 +85,47 @@ fn read_rows(text: &str) -> Result<Vec<FormRow>, String> {
     struct Rows {
         form: Vec<FormRow>,
     }
-    basic_toml::from_str(text).map(|Rows { form }| form).map_err(|error| error.to_string())
+    let Rows { mut form } = basic_toml::from_str(text).map_err(|error| error.to_string())?;
+    for (row, written) in form.iter_mut().zip(text.split("[[form]]").skip(1)) {
+        row.written = format!("[[form]]{}\n", written.trim_end());
+        let is_certain = |patterns: &BTreeMap<String, String>| {
+            patterns.len() > 1 || patterns.values().any(|pattern| !matches!(&**pattern, "?" | "[]" | "{}"))
+        };
+        if row.is.is_empty() || !row.is.iter().all(is_certain) {
+            return Err(format!("`is` of {:?} takes two members, or one with a word of its own", row.name));
+        }
+    }
+    Ok(form)
 }
 
-/// Returns the content of a record of one of the rows, and the name of its form.
-pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
+/// Returns the row of a form as it is written, and nothing if the form is read by code.
+pub(in super::super) fn written(name: &str, own: &'static [FormRow]) -> Option<&'static str> {
+    own.iter().chain(ROWS.iter()).find(|row| row.name == name).map(|row| &*row.written)
+}
+
+/// Returns the content of a record of one of these rows or one of ours, and the name of its form.
+pub(super) fn read(record: &Value, own: &'static [FormRow]) -> Option<(&'static str, Vec<RecordPiece>)> {
     // The events of a client are pairs of a method and the event.
     if let [Value::String(_), event @ Value::Object(_)] = record.as_array().map(Vec::as_slice).unwrap_or_default() {
-        return read(event);
+        return read(event, own);
     }
     record.as_object()?;
     // Most logs have nothing but requests.
-    if record.member("messages").is_array()
+    if own.is_empty()
+        && record.member("messages").is_array()
         && record.member("model").is_string()
         && record.member("session_id").is_null()
     {
         return None;
     }
-    let row = ROWS.iter().find(|row| row.is_of(record))?;
+    let row = own.iter().chain(ROWS.iter()).find(|row| row.is_of(record))?;
     if let Some(path) = &row.records {
-        let pieces = message::list(at(record, path)).iter().filter_map(read).flat_map(|(_, pieces)| pieces);
+        let records = message::list(at(record, path)).iter();
+        let pieces = records.filter_map(|one| read(one, own)).flat_map(|(_, pieces)| pieces);
         return Some((&row.name, pieces.collect()));
     }
     match &row.unwrap {
-        Some(path) => read(at(record, path)).or(Some((&row.name, Vec::new()))),
+        Some(path) => read(at(record, path), own).or(Some((&row.name, Vec::new()))),
         None => Some((&row.name, row.pieces(record))),
     }
 }
@@ -124,10 +146,13 @@ fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     })
 }
 
-/// The elements at a path that ends in `[]`, or the value itself.
+/// The values at a path, in which `[]` stands for each element of a list.
 fn all<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
-    match path.strip_suffix("[]") {
-        Some(list) => message::list(at(value, list)).iter().collect(),
+    match path.split_once("[]") {
+        Some((list, rest)) => {
+            let elements = message::list(at(value, list)).iter();
+            elements.flat_map(|element| all(element, rest.trim_start_matches('.'))).collect()
+        }
         None => vec![at(value, path)],
     }
 }
@@ -156,14 +181,26 @@ fn are_like(value: &Value, patterns: &BTreeMap<String, String>) -> bool {
 }
 
 impl FormRow {
-    fn is_of(&self, record: &Value) -> bool {
+    /// Reads the rows of a user's file. They stay in memory until the program ends, as ours do.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no such file, or a row could be of any form.
+    pub fn read_all(text: &str) -> io::Result<&'static [Self]> {
+        let rows = read_rows(text).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+        Ok(rows.leak())
+    }
+
+    /// Returns whether a record is of this form.
+    pub(in super::super) fn is_of(&self, record: &Value) -> bool {
         self.is.iter().any(|patterns| are_like(record, patterns))
     }
 
     fn pieces(&self, record: &Value) -> Vec<RecordPiece> {
         if let Some(path) = &self.messages {
-            let messages = message::list(at(record, path));
-            let turns = messages.iter().enumerate().flat_map(|(position, one)| {
+            let lists = all(record, path).into_iter();
+            let messages = lists.flat_map(|list| message::list(list));
+            let turns = messages.enumerate().flat_map(|(position, one)| {
                 let path = format!("{path}[{position}]");
                 self.said(one).into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
             });
@@ -246,7 +283,12 @@ impl FormRow {
         } else if !said.has_results() {
             return Vec::new();
         }
-        said.in_order()
+        // What is in a message tells who speaks, if nothing else does.
+        match (role, ids.is_empty(), said.has_results()) {
+            ("", true, false) => Vec::new(),
+            ("", false, _) => said.of("assistant").in_order(),
+            _ => said.in_order(),
+        }
     }
 }
 
@@ -255,14 +297,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_can_be_read_and_is_known_by_two_members_or_a_word() {
+    fn every_row_has_a_name_and_is_kept_as_it_is_written() {
         for row in ROWS.iter() {
             assert!(row.name.starts_with(|first: char| first.is_ascii_alphabetic()), "{}", row.name);
-            for patterns in &row.is {
-                let is_certain =
-                    patterns.len() > 1 || patterns.values().any(|pattern| !matches!(&**pattern, "?" | "[]" | "{}"));
-                assert!(is_certain, "{}: {patterns:?}", row.name);
-            }
+            let alone = read_rows(&row.written).unwrap_or_default();
+            assert_eq!(alone.iter().map(|row| &row.name).collect::<Vec<_>>(), [&row.name], "{}", row.written);
+        }
+    }
+
+    #[test]
+    fn a_row_takes_two_members_or_a_word() {
+        let row = |is: &str| read_rows(&format!("[[form]]\nname = \"a log\"\nis = [{is}]\n"));
+        assert!(row(r#"{ steps = "[]", id = "?" }, { kind = "step" }"#).is_ok());
+        for weak in ["", r#"{ steps = "[]" }"#, r#"{ a = "?", b = "?" }, { id = "?" }"#, r#"{ steps = 1 }"#] {
+            assert!(row(weak).is_err(), "{weak}");
         }
     }
 

@@ -7,7 +7,7 @@ use super::containers::{tnetstring, yaml};
 use super::document;
 use super::events::{EventLog, is_event};
 use super::exchanges::Exchanges;
-use super::finding::{FindingOutput, Place, Sink, Skipped, Summary};
+use super::finding::{FindingOutput, FormCount, Place, Sink, Skipped, Summary};
 use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
@@ -171,7 +171,7 @@ impl<'a> FileLog<'a> {
         let mut unknown = Vec::new();
         let read = yaml::values(&text, &mut |value, line| {
             let place = self.at(line);
-            match forms::read(&value) {
+            match forms::read(&value, self.options.forms) {
                 Some(_) => self.value(&value, &place),
                 None => unknown.push(place),
             }
@@ -311,7 +311,7 @@ impl<'a> FileLog<'a> {
             return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
         }
         // In an envelope of many lines each record has its own.
-        if value.is_object() && text.contains('\n') && !forms::opened(&value).is_empty() {
+        if value.is_object() && text.contains('\n') && !self.is_own(&value) && !forms::opened(&value).is_empty() {
             let opened = forms::opened_text(text);
             if opened.iter().any(|element| element.get().starts_with('{')) {
                 return placed(text, line, &opened).for_each(|(element, line)| self.text(element, line));
@@ -412,15 +412,21 @@ impl<'a> FileLog<'a> {
         self.exchanges.push(LoggedExchange::of(said, None, ""), place, &mut self.output);
     }
 
+    /// Returns whether a record is of one of the user's forms.
+    fn is_own(&self, record: &Value) -> bool {
+        self.options.forms.iter().any(|row| row.is_of(record))
+    }
+
     /// A record, or the records in it.
     fn value(&mut self, value: &Value, place: &Place) {
-        let opened = if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value) };
+        let is_record = forms::is_list_of_messages(value) || self.is_own(value);
+        let opened = if is_record { Vec::new() } else { forms::opened(value) };
         if opened.iter().any(|(_, element)| element.is_object()) {
             return opened
                 .into_iter()
                 .for_each(|(path, element)| self.value(element, &Place { path, ..place.clone() }));
         }
-        let Some((form, pieces)) = forms::read(value) else {
+        let Some((form, pieces)) = forms::read(value, self.options.forms) else {
             let inside = forms::inside(value);
             if inside.is_empty() {
                 if !self.output.summary.has_recognized() {
@@ -496,11 +502,12 @@ impl<'a> FileLog<'a> {
         if self.output.summary.has_recognized() {
             return;
         }
-        if let Some(ReadByStructure { form, calls, found }) = structure.read() {
+        if let Some(ReadByStructure { form, row, calls, found }) = structure.read() {
             let unknown = self.skipped.iter_mut().filter(|skipped| skipped.why == UNKNOWN);
             let records = unknown.map(|skipped| mem::take(&mut skipped.records)).sum();
             self.skipped.retain(|skipped| skipped.records > 0);
             self.output.recognized(&form, records);
+            self.output.summary.proposed_row = row;
             self.output.summary.judge("call", calls);
             for found in found {
                 self.output.found(found);
@@ -552,6 +559,9 @@ impl<'a> FileLog<'a> {
         }
         for mut thread in mem::take(&mut self.threads).into_values() {
             self.end_thread(&mut thread);
+        }
+        for FormCount { form, row, .. } in &mut self.output.summary.forms {
+            *row = forms::written(form, self.options.forms).map(str::to_owned);
         }
         self.by_structure();
         self.events.conclude(&mut self.output);
