@@ -359,7 +359,7 @@ fn the_form_of_a_file_is_shown_and_can_be_given() -> io::Result<()> {
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
     let call = |id: &str| json!({"did": {"ref_id": id, "tool": "ls", "args": {}}, "came": {"of_id": id, "output": "x"}, "at": 1});
     let lost = json!({"did": {"ref_id": "step-4", "tool": "ls", "args": {}}, "came": null, "at": 1});
-    let steps = [call("step-1"), call("step-2"), call("step-3"), lost, call("step-5")];
+    let steps = [call("step-1"), call("step-2"), call("step-3"), lost, call("step-5"), call("step-6")];
     write("own.jsonl", &steps.iter().map(|step| format!("{step}\n")).collect::<String>())?;
 
     let (code, row) = check(folder.path(), &["--show-form", "own.jsonl"])?;
@@ -367,7 +367,7 @@ fn the_form_of_a_file_is_shown_and_can_be_given() -> io::Result<()> {
     assert!(row.starts_with("# proposed") && row.contains("id = \"ref_id\""), "{row}");
     write("own.toml", &row)?;
     let found = findings(folder.path(), &["--form", "own.toml", "own.jsonl"])?;
-    assert_eq!(found["files"][0]["recognized"], json!([{"form": "a log of my program", "records": 5}]));
+    assert_eq!(found["files"][0]["recognized"], json!([{"form": "a log of my program", "records": 6}]));
     assert_eq!(found["findings"][0]["rule"], "LOG-ANSWERED", "{found}");
 
     let (code, row) = check(folder.path(), &["--show-form", "clean.jsonl"])?;

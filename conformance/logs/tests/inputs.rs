@@ -93,3 +93,79 @@ fn the_row_of_the_guide_finds_the_fault_of_its_log() -> io::Result<()> {
     assert!(check_bytes(log.as_bytes(), &CheckOptions::default()).summary.unjudged().is_some());
     Ok(())
 }
+
+/// Sound files of forms that are rows, with the place of a call, of a result, and of the id in each.
+const PLANTED: [(&str, &str, &str, &str); 11] = [
+    ("kimi-wire.jsonl", "/5", "/6", "/message/payload/tool_call_id"),
+    ("open-webui.json", "/0/chat/messages/1/output/0", "/0/chat/messages/1/output/1", "/call_id"),
+    ("continue.json", "/history/1/message/toolCalls/0", "/history/2", "/message/toolCallId"),
+    ("letta.json", "/agents/0/messages/1/tool_calls/0", "/agents/0/messages/2", "/tool_returns/0/tool_call_id"),
+    (
+        "autogen-team.json",
+        "/agent_states/helper~11/agent_state/llm_context/messages/1/content/0",
+        "/agent_states/helper~11/agent_state/llm_context/messages/2/content/0",
+        "/call_id",
+    ),
+    ("autogen-result.json", "/messages/1/content/0", "/messages/2/content/0", "/call_id"),
+    (
+        "vscode-chat.json",
+        "/requests/0/result/metadata/toolCallRounds/0/toolCalls/0",
+        "/requests/0/result/metadata/toolCallResults/c1",
+        "",
+    ),
+    ("inspect-events.json", "/2/input/1/tool_calls/0", "/2/input/2", "/tool_call_id"),
+    ("swe-agent-messages.traj", "/trajectory/0/messages/2/tool_calls/0", "/trajectory/0/messages/3", "/tool_call_id"),
+    (
+        "bedrock-invocation.jsonl",
+        "/0/input/inputBodyJson/messages/1/content/0",
+        "/0/input/inputBodyJson/messages/2/content/0",
+        "/toolResult/toolUseId",
+    ),
+    ("kimi-context.jsonl", "/3/tool_calls/0", "/5", "/tool_call_id"),
+];
+
+/// Removes the element at a place, or doubles it.
+fn change(log: &mut Value, place: &str, is_doubled: bool) {
+    let (list, name) = place.rsplit_once('/').unwrap_or_default();
+    match (log.pointer_mut(list), name.parse::<usize>()) {
+        (Some(Value::Array(list)), Ok(position)) if is_doubled => list.insert(position, list[position].clone()),
+        (Some(Value::Array(list)), Ok(position)) => _ = list.remove(position),
+        (Some(Value::Object(members)), _) if is_doubled => {
+            _ = members.insert("other".to_owned(), members[name].clone())
+        }
+        (Some(Value::Object(members)), _) => _ = members.remove(name),
+        other => panic!("{place}: {other:?}"),
+    }
+}
+
+#[test]
+fn four_faults_in_files_of_rows_are_found() -> io::Result<()> {
+    let mut missed = Vec::new();
+    for (file, call, result, id) in PLANTED {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs").join(file))?;
+        let is_lines = file.ends_with('l');
+        let lines = || text.lines().map(serde_json::from_str::<Value>).collect::<Result<Value, _>>();
+        let sound: Value = if is_lines { lines()? } else { serde_json::from_str(&text)? };
+        let mut faulty = [(); 4].map(|()| sound.clone());
+        change(&mut faulty[0], call, false);
+        change(&mut faulty[1], result, false);
+        change(&mut faulty[2], result, true);
+        if let Some(id) = faulty[3].pointer_mut(&format!("{result}{id}")).filter(|_| !id.is_empty()) {
+            *id = "other".into();
+        } else {
+            change(&mut faulty[3], result, false);
+        }
+        for (number, log) in faulty.iter().enumerate() {
+            let text = match log {
+                Value::Array(records) if is_lines => records.iter().map(|record| format!("{record}\n")).collect(),
+                log => log.to_string(),
+            };
+            let report = check_bytes(text.as_bytes(), &CheckOptions::default());
+            if !report.findings.iter().any(|found| found.level == Level::Error) {
+                missed.push(format!("{file}: fault {number}: {:?}", report.findings));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    Ok(())
+}

@@ -17,7 +17,7 @@ pub(super) struct ServerAnswer {
 }
 
 impl ServerAnswer {
-    fn of(status: Option<u64>, body: &Value) -> Self {
+    pub(super) fn of(status: Option<u64>, body: &Value) -> Self {
         let verdict = verdict_of(status, body);
         let answer = if matches!(verdict, ServerVerdict::Refused { .. }) { None } else { said::answer(body) };
         Self { answer, verdict }

@@ -109,7 +109,7 @@ pub(super) fn read(record: &Value, own: &'static [FormRow]) -> Option<(&'static 
 /// Returns the content of a record, if that is one exchange of this form and nothing else.
 pub(super) fn one_request(record: &Value, text: &str, form: &str) -> Option<LoggedExchange> {
     let is_event = memmem::find(text.as_bytes(), b"\"iteration\"").is_some();
-    if !record.is_object() || is_event || opened(record).iter().any(|(_, element)| element.is_object()) {
+    if !record.is_object() || is_event || opened(record, &[]).iter().any(|(_, element)| element.is_object()) {
         return None;
     }
     let (read, pieces) = read(record, &[])?;
@@ -148,13 +148,17 @@ fn has_messages(record: &Value) -> bool {
 }
 
 /// The elements of a record that is an envelope, with their paths.
-pub(super) fn opened(record: &Value) -> Vec<(String, &Value)> {
+pub(super) fn opened<'r>(record: &'r Value, own: &'static [FormRow]) -> Vec<(String, &'r Value)> {
     let mut found = Vec::new();
     if has_messages(record) {
         return found;
     }
     for pattern in ENVELOPES {
         step(record, pattern, String::new(), &mut found);
+    }
+    // A row says itself where its records are.
+    if !found.is_empty() && rows::is_of(record, own) {
+        found.clear();
     }
     found
 }
@@ -172,7 +176,7 @@ fn look_inside(value: &Value, depth: usize, path: String, found: &mut Vec<(Strin
     match value {
         Value::String(_) => {
             let is_known = |inner: &Value| {
-                read(inner, &[]).is_some() || opened(inner).iter().any(|(_, element)| element.is_object())
+                read(inner, &[]).is_some() || opened(inner, &[]).iter().any(|(_, element)| element.is_object())
             };
             found.extend(message::unquoted(value).map(Cow::into_owned).filter(is_known).map(|inner| (path, inner)));
         }

@@ -103,6 +103,11 @@ pub(in super::super) fn written(name: &str, own: &'static [FormRow]) -> Option<&
     own.iter().chain(ROWS.iter()).find(|row| row.name == name).map(|row| &*row.written)
 }
 
+/// Returns whether a record is of one of these rows or one of ours.
+pub(super) fn is_of(record: &Value, own: &'static [FormRow]) -> bool {
+    own.iter().chain(ROWS.iter()).any(|row| row.is_of(record))
+}
+
 /// Returns the content of a record of one of these rows or one of ours, and the name of its form.
 pub(super) fn read(record: &Value, own: &'static [FormRow]) -> Option<(&'static str, Vec<RecordPiece>)> {
     // The events of a client are pairs of a method and the event.
@@ -120,8 +125,8 @@ pub(super) fn read(record: &Value, own: &'static [FormRow]) -> Option<(&'static 
     }
     let row = own.iter().chain(ROWS.iter()).find(|row| row.is_of(record))?;
     if let Some(path) = &row.records {
-        let records = message::list(at(record, path)).iter();
-        let pieces = records.filter_map(|one| read(one, own)).flat_map(|(_, pieces)| pieces);
+        let records = all(record, path).into_iter();
+        let pieces = records.filter_map(|(_, one)| read(one, own)).flat_map(|(_, pieces)| pieces);
         return Some((&row.name, pieces.collect()));
     }
     match &row.unwrap {
@@ -146,24 +151,33 @@ fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     })
 }
 
-/// The values at a path, in which `[]` stands for each element of a list.
-fn all<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
-    match path.split_once("[]") {
-        Some((list, rest)) => {
-            let elements = message::list(at(value, list)).iter();
-            elements.flat_map(|element| all(element, rest.trim_start_matches('.'))).collect()
-        }
-        None => vec![at(value, path)],
-    }
+/// The values at a path, in which `[]` stands for each element of a list and `{}` for each member of an object; and the last member's name.
+fn all<'v>(value: &'v Value, path: &str) -> Vec<(&'v str, &'v Value)> {
+    let Some(end) = path.find(['[', '{']) else { return vec![("", at(value, path))] };
+    let (inner, rest) = (at(value, &path[..end]), path[end + 2..].trim_start_matches('.'));
+    let elements = message::list(inner).iter().map(|element| ("", element));
+    let members = inner.as_object().filter(|_| path[end..].starts_with('{')).into_iter().flatten();
+    let found = elements.chain(members.map(|(name, member)| (&**name, member)));
+    found
+        .flat_map(|(name, one)| {
+            all(one, rest).into_iter().map(move |(last, one)| (if last.is_empty() { name } else { last }, one))
+        })
+        .collect()
+}
+
+/// The id at a path; `{}` is the name of the member itself.
+fn id_at(name: &str, value: &Value, path: &str) -> Value {
+    if path == "{}" { json!(name) } else { at(value, path).clone() }
 }
 
 /// Returns whether a value is as a pattern says: `[]` a list, `{}` an object, `?` anything but null, or words with `|` between, `*` at an
-/// end for any.
+/// end for any. `true` is a word, too.
 fn is_like(value: &Value, pattern: &str) -> bool {
     match pattern {
         "[]" => value.is_array(),
         "{}" => value.is_object(),
         "?" => !value.is_null(),
+        "true" | "false" => value.as_bool().is_some_and(|value| value.to_string() == pattern),
         _ => value.as_str().is_some_and(|text| pattern.split('|').any(|word| is_word(text, word))),
     }
 }
@@ -191,15 +205,14 @@ impl FormRow {
         Ok(rows.leak())
     }
 
-    /// Returns whether a record is of this form.
-    pub(in super::super) fn is_of(&self, record: &Value) -> bool {
+    fn is_of(&self, record: &Value) -> bool {
         self.is.iter().any(|patterns| are_like(record, patterns))
     }
 
     fn pieces(&self, record: &Value) -> Vec<RecordPiece> {
         if let Some(path) = &self.messages {
             let lists = all(record, path).into_iter();
-            let messages = lists.flat_map(|list| message::list(list));
+            let messages = lists.flat_map(|(_, list)| message::list(list));
             let turns = messages.enumerate().flat_map(|(position, one)| {
                 let path = format!("{path}[{position}]");
                 self.said(one).into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
@@ -234,7 +247,7 @@ impl FormRow {
         let role = self.roles.get(word).or_else(|| self.roles.get("*"))?;
         let Some(place) = role.strip_prefix('@') else { return Some(role) };
         let name = at(message, place).as_str().unwrap_or_default();
-        Some(self.names.get(name).map_or(name, |name| name))
+        Some(self.names.get(name).or_else(|| self.names.get("*")).map_or(name, |name| name))
     }
 
     /// A message in the words of chat completions.
@@ -254,25 +267,33 @@ impl FormRow {
             return read.map(|(_, messages)| messages).unwrap_or_default();
         }
         let mut said = Chat::new(role);
-        let mut ids = Vec::new();
-        for places in &self.calls {
-            for call in all(record, &places.at).into_iter().filter(|call| are_like(call, &places.when)) {
-                let id = at(call, &places.id);
-                if id.is_null() && at(call, &places.name).is_null() {
+        // A call or a result that stands at two places is one.
+        let (mut ids, mut answered): (Vec<Value>, Vec<Value>) = Default::default();
+        for CallPlaces { at: place, when, id, name, arguments } in &self.calls {
+            let before = ids.len();
+            for (member, call) in all(record, place).into_iter().filter(|(_, call)| are_like(call, when)) {
+                let (id, name) = (id_at(member, call, id), at(call, name));
+                if (id.is_null() && name.is_null()) || (!id.is_null() && ids[..before].contains(&id)) {
                     continue;
                 }
-                ids.push(id.clone());
-                let arguments = if places.arguments.is_empty() { &Value::Null } else { at(call, &places.arguments) };
-                said.call(id, at(call, &places.name), arguments);
+                said.call(&id, name, if arguments.is_empty() { &Value::Null } else { at(call, arguments) });
+                ids.push(id);
             }
         }
-        for places in &self.results {
-            for result in all(record, &places.at).into_iter().filter(|result| are_like(result, &places.when)) {
-                let (id, content) = (at(result, &places.id), at(result, &places.content));
-                match () {
-                    () if id.is_null() && places.shared => ids.iter().for_each(|id| said.result(id, content)),
-                    () if content.is_null() => {}
-                    () => said.result(id, content),
+        for ResultPlaces { at: place, when, id, content, shared } in &self.results {
+            let before = answered.len();
+            for (member, result) in all(record, place).into_iter().filter(|(_, result)| are_like(result, when)) {
+                let (id, content) = (id_at(member, result, id), at(result, content));
+                let named = match () {
+                    () if id.is_null() && *shared => ids.clone(),
+                    () if content.is_null() => Vec::new(),
+                    () => vec![id],
+                };
+                for id in
+                    named.into_iter().filter(|id| id.is_null() || !answered[..before].contains(id)).collect::<Vec<_>>()
+                {
+                    said.result(&id, content);
+                    answered.push(id);
                 }
             }
         }

@@ -250,7 +250,9 @@ impl<'a> FileLog<'a> {
             RecordItem::Broken { bytes, line } => match serde_json::from_slice(bytes) {
                 Ok(Value::String(text)) if text.trim_start().starts_with(['{', '[']) => self.text(&text, line),
                 Ok(_) => self.skip(UNKNOWN, &self.at(line)),
-                Err(_) => self.broken(line),
+                Err(_) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => self.broken(line),
+                // The text of a program between the records.
+                Err(_) => {}
             },
             RecordItem::TooLong { line } => {
                 self.found("LOG-LIMIT", self.at(line), "a record of more than 256 MB, which is not judged");
@@ -296,7 +298,7 @@ impl<'a> FileLog<'a> {
         }
         let value = match read_json(text) {
             Ok(value) => value,
-            Err(_) if is_no_list(text) => return self.broken(line),
+            Err(_) if is_no_list(text) => return,
             Err(error) => {
                 let line = line + error.line().unwrap_or(1).saturating_sub(1);
                 return self.found("LOG-JSON", self.at(line), error.reason());
@@ -311,7 +313,7 @@ impl<'a> FileLog<'a> {
             return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
         }
         // In an envelope of many lines each record has its own.
-        if value.is_object() && text.contains('\n') && !self.is_own(&value) && !forms::opened(&value).is_empty() {
+        if value.is_object() && text.contains('\n') && !forms::opened(&value, self.options.forms).is_empty() {
             let opened = forms::opened_text(text);
             if opened.iter().any(|element| element.get().starts_with('{')) {
                 return placed(text, line, &opened).for_each(|(element, line)| self.text(element, line));
@@ -412,15 +414,10 @@ impl<'a> FileLog<'a> {
         self.exchanges.push(LoggedExchange::of(said, None, ""), place, &mut self.output);
     }
 
-    /// Returns whether a record is of one of the user's forms.
-    fn is_own(&self, record: &Value) -> bool {
-        self.options.forms.iter().any(|row| row.is_of(record))
-    }
-
     /// A record, or the records in it.
     fn value(&mut self, value: &Value, place: &Place) {
-        let is_record = forms::is_list_of_messages(value) || self.is_own(value);
-        let opened = if is_record { Vec::new() } else { forms::opened(value) };
+        let opened =
+            if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value, self.options.forms) };
         if opened.iter().any(|(_, element)| element.is_object()) {
             return opened
                 .into_iter()
