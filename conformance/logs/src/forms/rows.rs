@@ -94,6 +94,10 @@ fn read_rows(text: &str) -> Result<Vec<FormRow>, String> {
         if row.is.is_empty() || !row.is.iter().all(is_certain) {
             return Err(format!("`is` of {:?} takes two members, or one with a word of its own", row.name));
         }
+        // It would be read without end.
+        if [&row.unwrap, &row.records].into_iter().flatten().any(String::is_empty) {
+            return Err(format!("{:?}: `unwrap` and `records` name a member", row.name));
+        }
     }
     Ok(form)
 }
@@ -153,7 +157,9 @@ fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
 
 /// The values at a path, in which `[]` stands for each element of a list and `{}` for each member of an object; and the last member's name.
 fn all<'v>(value: &'v Value, path: &str) -> Vec<(&'v str, &'v Value)> {
-    let Some(end) = path.find(['[', '{']) else { return vec![("", at(value, path))] };
+    let Some(end) = ["[]", "{}"].iter().filter_map(|mark| path.find(mark)).min() else {
+        return vec![("", at(value, path))];
+    };
     let (inner, rest) = (at(value, &path[..end]), path[end + 2..].trim_start_matches('.'));
     let elements = message::list(inner).iter().map(|element| ("", element));
     let members = inner.as_object().filter(|_| path[end..].starts_with('{')).into_iter().flatten();
@@ -333,6 +339,9 @@ mod tests {
         for weak in ["", r#"{ steps = "[]" }"#, r#"{ a = "?", b = "?" }, { id = "?" }"#, r#"{ steps = 1 }"#] {
             assert!(row(weak).is_err(), "{weak}");
         }
+        assert!(read_rows("[[form]]\nname = \"a log\"\nis = [{ kind = \"x\" }]\nunwrap = \"\"\n").is_err());
+        assert_eq!(all(&json!({"a": [1]}), "a["), [("", &Value::Null)]);
+        assert_eq!(all(&json!({"a": {"x": [1, 2]}}), "a{}[]"), [("x", &json!(1)), ("x", &json!(2))]);
     }
 
     #[test]
