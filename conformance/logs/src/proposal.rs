@@ -23,13 +23,13 @@ const MOST_WORDS: usize = 16;
 
 /// The members of the objects at one place.
 #[derive(Default)]
-struct Shape {
+struct PlaceShape {
     objects: usize,
-    members: BTreeMap<String, Member>,
+    members: BTreeMap<String, MemberShape>,
 }
 
 /// How often a member is there, what it was first as a pattern of a row, and its words.
-struct Member {
+struct MemberShape {
     times: usize,
     pattern: &'static str,
     words: BTreeSet<String>,
@@ -37,9 +37,9 @@ struct Member {
 
 /// The members at each place of a file.
 #[derive(Default)]
-pub(super) struct Shapes(BTreeMap<String, Shape>);
+pub(super) struct FileShape(BTreeMap<String, PlaceShape>);
 
-impl Shapes {
+impl FileShape {
     /// Takes an object at this place.
     pub(super) fn push(&mut self, place: &str, members: &serde_json::Map<String, Value>) {
         if self.0.len() >= MOST && !self.0.contains_key(place) {
@@ -54,7 +54,7 @@ impl Shapes {
                 _ => "?",
             };
             let known = shape.members.entry(name.clone());
-            let known = known.or_insert(Member { times: 0, pattern, words: BTreeSet::new() });
+            let known = known.or_insert(MemberShape { times: 0, pattern, words: BTreeSet::new() });
             known.times += 1;
             known.pattern = if known.pattern == pattern { pattern } else { "?" };
             if let Some(word) = value.as_str().filter(|word| word.len() < 40 && known.words.len() < MOST_WORDS) {

@@ -4,7 +4,7 @@
 //! at another place. Ids of sessions and traces are in many objects, and name none.
 
 use super::finding::{Finding, Level, Place};
-use super::proposal::{Shapes, under};
+use super::proposal::{FileShape, under};
 use super::rules::finding;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -36,7 +36,7 @@ struct Seen {
 #[derive(Default)]
 pub(super) struct Structure {
     seen: Vec<Seen>,
-    shapes: Shapes,
+    shapes: FileShape,
 }
 
 /// The form of a file by its structure, and its faults.
