@@ -360,7 +360,7 @@ fn the_form_of_a_file_is_shown_and_can_be_given() -> io::Result<()> {
     let call = |id: &str| json!({"did": {"ref_id": id, "tool": "ls", "args": {}}, "came": {"of_id": id, "output": "x"}, "at": 1});
     let lost = json!({"did": {"ref_id": "step-4", "tool": "ls", "args": {}}, "came": null, "at": 1});
     let steps = [call("step-1"), call("step-2"), call("step-3"), lost, call("step-5"), call("step-6")];
-    write("own.jsonl", &steps.iter().map(|step| format!("{step}\n")).collect::<String>())?;
+    write("own.jsonl", &steps.map(|step| step.to_string()).join("\n"))?;
 
     let (code, row) = check(folder.path(), &["--show-form", "own.jsonl"])?;
     assert_eq!(code, 0, "{row}");

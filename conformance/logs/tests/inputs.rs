@@ -131,7 +131,7 @@ fn change(log: &mut Value, place: &str, is_doubled: bool) {
         (Some(Value::Array(list)), Ok(position)) if is_doubled => list.insert(position, list[position].clone()),
         (Some(Value::Array(list)), Ok(position)) => _ = list.remove(position),
         (Some(Value::Object(members)), _) if is_doubled => {
-            _ = members.insert("other".to_owned(), members[name].clone())
+            _ = members.insert("other".to_owned(), members[name].clone());
         }
         (Some(Value::Object(members)), _) => _ = members.remove(name),
         other => panic!("{place}: {other:?}"),
@@ -157,7 +157,9 @@ fn four_faults_in_files_of_rows_are_found() -> io::Result<()> {
         }
         for (number, log) in faulty.iter().enumerate() {
             let text = match log {
-                Value::Array(records) if is_lines => records.iter().map(|record| format!("{record}\n")).collect(),
+                Value::Array(records) if is_lines => {
+                    records.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+                }
                 log => log.to_string(),
             };
             let report = check_bytes(text.as_bytes(), &CheckOptions::default());

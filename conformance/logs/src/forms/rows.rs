@@ -336,7 +336,7 @@ mod tests {
     fn a_row_takes_two_members_or_a_word() {
         let row = |is: &str| read_rows(&format!("[[form]]\nname = \"a log\"\nis = [{is}]\n"));
         assert!(row(r#"{ steps = "[]", id = "?" }, { kind = "step" }"#).is_ok());
-        for weak in ["", r#"{ steps = "[]" }"#, r#"{ a = "?", b = "?" }, { id = "?" }"#, r#"{ steps = 1 }"#] {
+        for weak in ["", r#"{ steps = "[]" }"#, r#"{ a = "?", b = "?" }, { id = "?" }"#, r"{ steps = 1 }"] {
             assert!(row(weak).is_err(), "{weak}");
         }
         assert!(read_rows("[[form]]\nname = \"a log\"\nis = [{ kind = \"x\" }]\nunwrap = \"\"\n").is_err());

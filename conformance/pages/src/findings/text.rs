@@ -61,7 +61,12 @@ pub fn rows(summary: &Summary) -> String {
 }
 
 fn visible_lines(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", visible(line))).collect()
+    let mut shown = String::new();
+    for line in text.lines() {
+        shown.push_str(&visible(line));
+        shown.push('\n');
+    }
+    shown
 }
 
 /// Sums up the files; empty for one file that was read to its end.
