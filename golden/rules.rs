@@ -28,7 +28,7 @@ pub struct RuleEntry {
     pub sure: String,
     /// Where.
     pub seen: Vec<String>,
-    /// What servers made of it in public recordings.
+    /// Answers of servers to it in public recordings.
     pub recorded: Option<RecordedAnswers>,
     /// The answer of the API itself to somebody with a key.
     pub probed: Option<ProbedAnswer>,

@@ -9,7 +9,7 @@ const SPEAKERS: [&str; 7] = ["role", "type", "source", "sender", "author", "spea
 const TEXTS: [&str; 4] = ["content", "text", "message", "body"];
 const CONTENTS: [&str; 9] =
     ["output", "content", "result", "observation", "response", "text", "data", "error", "status"];
-/// What the words of such a member mean: the first of these that a word has in it.
+/// Meanings of the words of such a member: the first of these that a word has in it.
 const MEANINGS: [(&str, &[&str]); 4] = [
     ("tool", &["tool_result", "toolresult", "result", "output", "observation", "response"]),
     ("user", &["user", "human"]),

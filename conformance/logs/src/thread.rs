@@ -33,7 +33,7 @@ pub(super) struct LoggedThread {
     /// The turn of the model: its messages one behind the other are one.
     turn: usize,
     is_model: bool,
-    /// A hash of what the user said in the last message.
+    /// A hash of the last message, if it is the user's.
     asked: Option<u64>,
     /// The hashes of the record and of the name of the next message.
     answer: (u64, u64),
@@ -61,7 +61,7 @@ struct PendingCall {
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
-/// What LOG-TWICE says.
+/// The text of LOG-TWICE.
 pub(super) const SAID_TWICE: &str = "the user says the same as in the message before";
 
 impl LoggedThread {

@@ -72,7 +72,7 @@ impl Chat {
         self.results.push(result);
     }
 
-    /// The same, said by someone else.
+    /// Returns the message with another role.
     pub(super) fn of(self, role: &str) -> Self {
         Self { role: role.to_owned(), ..self }
     }

@@ -155,7 +155,7 @@ fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     })
 }
 
-/// The values at a path, in which `[]` stands for each element of a list and `{}` for each member of an object; and the last member's name.
+/// Returns the values at a path, each with the name of its last member. `[]` goes through a list, `{}` through an object.
 fn all<'v>(value: &'v Value, path: &str) -> Vec<(&'v str, &'v Value)> {
     let Some(end) = ["[]", "{}"].iter().filter_map(|mark| path.find(mark)).min() else {
         return vec![("", at(value, path))];
