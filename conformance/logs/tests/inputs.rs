@@ -86,7 +86,7 @@ fn the_row_of_the_guide_finds_the_fault_of_its_log() -> io::Result<()> {
     let form = &report.summary.forms[0];
     assert_eq!((&*form.form, form.row.as_deref()), ("a run of my bot", Some(&*row)));
 
-    let sound = log.replace("\"4 degrees\"}", "\"4 degrees\"}, {\"of\": \"t-2\", \"gave\": \"20 degrees\"}");
+    let sound = log.replace("\"4\"}", "\"4\"},{\"of\":\"t-2\",\"gave\":\"20\"}");
     let report = check_bytes(sound.as_bytes(), &options);
     assert_eq!((report.findings.len(), report.summary.unjudged()), (0, None), "{:?}", report.findings);
     // Without the row, nothing is claimed of two calls.
