@@ -35,8 +35,8 @@ mod template;
 pub use error::Error;
 pub use log_rules::{LOG_RULES, LogRuleEntry, log_rules, read_log_rules};
 pub use rules::{
-    HeaderPair, OtherWords, PROVIDER_RULES, ProbedAnswer, RefusalWords, RuleCondition, RuleEntry, how_sure,
-    provider_rules, read_provider_rules,
+    HeaderPair, OtherWords, PROVIDER_RULES, ProbedAnswer, RecordedAnswers, RefusalWords, RuleCondition, RuleEntry,
+    how_sure, provider_rules, read_provider_rules,
 };
 pub use template::{expand, outline};
 

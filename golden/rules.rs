@@ -28,6 +28,8 @@ pub struct RuleEntry {
     pub sure: String,
     /// Where.
     pub seen: Vec<String>,
+    /// Answers of servers to it in public recordings.
+    pub recorded: Option<RecordedAnswers>,
     /// The answer of the API itself to somebody with a key.
     pub probed: Option<ProbedAnswer>,
     /// The day, month or year that it began to hold.
@@ -60,6 +62,24 @@ pub struct RuleEntry {
     pub also: Vec<String>,
     valid: Option<Box<RawValue>>,
     valid_json: Option<String>,
+}
+
+/// How often a recorded request that broke a rule was refused, and how often accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedAnswers {
+    /// By the servers of the API.
+    pub refused: usize,
+    /// Likewise.
+    pub accepted: usize,
+    /// Accepted by other servers that offer the API.
+    pub elsewhere: usize,
+    /// The models.
+    pub models: Vec<String>,
+    /// The month of the last one, if the recordings have it.
+    pub last: Option<String>,
+    /// The repositories with the recordings.
+    pub repositories: Vec<String>,
 }
 
 /// An API's answer to the broken request of a rule, while it accepted the repaired one.

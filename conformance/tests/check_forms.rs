@@ -352,3 +352,30 @@ fn a_conversation_with_a_file_for_each_message_is_read_as_one() -> io::Result<()
     assert_eq!(levels, ["note"], "{found}");
     Ok(())
 }
+
+#[test]
+fn the_form_of_a_file_is_shown_and_can_be_given() -> io::Result<()> {
+    let folder = logs()?;
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
+    let call = |id: &str| json!({"did": {"ref_id": id, "tool": "ls", "args": {}}, "came": {"of_id": id, "output": "x"}, "at": 1});
+    let lost = json!({"did": {"ref_id": "step-4", "tool": "ls", "args": {}}, "came": null, "at": 1});
+    let steps = [call("step-1"), call("step-2"), call("step-3"), lost, call("step-5"), call("step-6")];
+    write("own.jsonl", &steps.map(|step| step.to_string()).join("\n"))?;
+
+    let (code, row) = check(folder.path(), &["--show-form", "own.jsonl"])?;
+    assert_eq!(code, 0, "{row}");
+    assert!(row.starts_with("# proposed") && row.contains("id = \"ref_id\""), "{row}");
+    write("own.toml", &row)?;
+    let found = findings(folder.path(), &["--form", "own.toml", "own.jsonl"])?;
+    assert_eq!(found["files"][0]["recognized"], json!([{"form": "a log of my program", "records": 6}]));
+    assert_eq!(found["findings"][0]["rule"], "LOG-ANSWERED", "{found}");
+
+    let (code, row) = check(folder.path(), &["--show-form", "clean.jsonl"])?;
+    assert_eq!((code, &*row), (0, "# requests: read by code, not by a row\n"));
+    assert_eq!(check(folder.path(), &["--show-form", "nothing.json"])?, (2, String::new()));
+    write("weak.toml", "[[form]]\nname = \"a log\"\nis = [{ a = \"?\" }]\n")?;
+    let output = run(folder.path(), &["--form", "weak.toml", "own.jsonl"])?;
+    let why = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && why.contains("weak.toml: `is` of \"a log\" takes two members"), "{why}");
+    Ok(())
+}

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 use threadspec_golden::{
-    HeaderPair, LogRuleEntry, ProbedAnswer, RefusalWords, RuleCondition, RuleEntry, log_rules, provider_rules,
+    HeaderPair, LogRuleEntry, ProbedAnswer, RecordedAnswers, RefusalWords, RuleCondition, RuleEntry, log_rules,
+    provider_rules,
 };
 use threadspec_judge::text::{beginning, visible};
 use threadspec_report::terminal::{STRONG, styled};
@@ -69,6 +70,15 @@ fn text(rule: &RuleEntry) -> String {
         }
     }
     let _ = writeln!(out, "\nseen:\n  {}", rule.seen.join("\n  "));
+    if let Some(RecordedAnswers { refused, accepted, elsewhere, models, last, repositories }) = &rule.recorded {
+        let last = last.as_ref().map(|month| format!(", the last in {month}")).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "\nin recordings of {}:\n  refused {refused}, accepted {accepted}, accepted by other servers {elsewhere} ({}){last}",
+            repositories.join(", "),
+            models.join(", ")
+        );
+    }
     out
 }
 

@@ -3,7 +3,7 @@
 use super::finding::{Element, Finding, Place};
 use super::forms::LoggedTurn;
 use super::rules::{self, family, finding, of_breach};
-use super::thread::LoggedThread;
+use super::thread::{LoggedThread, SAID_TWICE};
 use serde_json::Value;
 use std::fmt::Arguments;
 use threadspec::MemberLookup;
@@ -96,7 +96,19 @@ pub(super) fn of_body(
         let what = "the result is JavaScript's text of an object, not its content";
         finding(rules::LOST_RESULT, in_path(request, &path), what)
     }));
+    found.extend(
+        said_twice(api, body).into_iter().map(|path| finding("LOG-TWICE", in_path(request, &path), SAID_TWICE)),
+    );
     found
+}
+
+/// The paths of messages in which the user says the same as in the message before.
+fn said_twice(api: Api, body: &Value) -> Vec<String> {
+    let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
+    let elements = body[list].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_again = |pair: &[Value]| pair[1].member("role") == "user" && pair[0] == pair[1];
+    let pairs = elements.windows(2).enumerate().filter(|(_, pair)| is_again(pair));
+    pairs.map(|(position, _)| format!("{list}[{}]", position + 1)).collect()
 }
 
 /// From which element on a history is open: behind its last calls are only results, of which some may be missing.

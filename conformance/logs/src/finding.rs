@@ -148,6 +148,8 @@ pub struct FormCount {
     pub form: String,
     /// How many records had it.
     pub records: usize,
+    /// The row that describes it, in TOML: one of ours, or of the user's. None if it is read by code.
+    pub row: Option<String>,
 }
 
 /// Records that were not judged.
@@ -168,6 +170,8 @@ pub struct Skipped {
 pub struct Summary {
     /// The recognized forms, in the order in which they appeared. If it is empty, nothing was judged, whatever else is said.
     pub forms: Vec<FormCount>,
+    /// A row for a file that was read by its structure, for the user to go on from.
+    pub proposed_row: Option<String>,
     /// The parts that were not judged, with reasons.
     pub skipped: Vec<Skipped>,
     /// How much there was of what can be judged, as noun and number: `request` 3, `event` 7.
@@ -298,7 +302,7 @@ impl<'a> FindingOutput<'a> {
             known.records += records;
         } else {
             self.sink.recognized(form);
-            self.summary.forms.push(FormCount { form: form.to_owned(), records });
+            self.summary.forms.push(FormCount { form: form.to_owned(), records, row: None });
         }
     }
 

@@ -47,6 +47,7 @@
 //! | `finding` | what is found, where, and how it is handed on |
 //! | `rules` | how bad it is to break a rule, and what to do |
 //! | `structure` | files of no known form, by which ids link |
+//! | `proposal` | a row for such a file |
 //! | `order` | exports that have their newest records first |
 //! | `log` | what is judged across the records of a file |
 //! | `options` | how to judge |
@@ -70,6 +71,7 @@ mod log;
 mod options;
 mod order;
 mod pairing;
+mod proposal;
 mod records;
 mod returned;
 mod rules;
@@ -81,5 +83,6 @@ mod verdict;
 
 pub use check::{LogFiles, by_numbers, check, check_bytes, check_file, check_folder};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};
+pub use forms::FormRow;
 pub use options::CheckOptions;
 pub use rules::rule_text;

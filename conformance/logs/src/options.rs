@@ -1,5 +1,6 @@
 //! How to judge what is read.
 
+use super::forms::FormRow;
 use threadspec::Profile;
 use threadspec::oracle::Api;
 
@@ -10,4 +11,6 @@ pub struct CheckOptions {
     pub profile: Profile,
     /// Read the input as requests to this API; without one, its form decides what it is.
     pub api: Option<Api>,
+    /// Forms of the user's own, which are tried before ours.
+    pub forms: &'static [FormRow],
 }

@@ -390,13 +390,14 @@ impl<'a> Records<'a> {
         if is_string {
             length = 1;
             loop {
-                match self.byte(length)? {
-                    b'\\' => length += 2,
-                    b'"' => return Some(self.pass(length + 1)),
-                    _ => length += 1,
-                }
-                if length > LONGEST {
-                    return None;
+                match self.byte(length).filter(|_| length <= LONGEST) {
+                    Some(b'\\') => length += 2,
+                    Some(b'"') => return Some(self.pass(length + 1)),
+                    Some(_) => length += 1,
+                    None => {
+                        self.pass(length.min(self.buffer.len() - self.start));
+                        return None;
+                    }
                 }
             }
         }

@@ -75,14 +75,17 @@ impl Scan {
     }
 }
 
-/// Returns whether it has no more of a list than its bracket, as `[INFO] …` of a program, or a table of TOML.
+/// Returns whether it has no more of a list than its bracket, as `[INFO] …` or `[12:30:01] …` of a program, or a table of TOML.
 pub(super) fn is_no_list(text: &str) -> bool {
     let starts = |text: &str| {
         text.starts_with(['"', '{', '[', ']', '-'])
             || text.starts_with(|first: char| first.is_ascii_digit())
             || ["true", "false", "null"].iter().any(|word| text.starts_with(word))
     };
-    text.strip_prefix('[').map(str::trim_start).is_some_and(|rest| !rest.is_empty() && !starts(rest))
+    let is_stamp =
+        |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit()) && !rest.contains(['{', '"', ',']);
+    let rest = text.strip_prefix('[').map(str::trim_start);
+    rest.is_some_and(|rest| is_stamp(rest) || !rest.is_empty() && !starts(rest))
 }
 
 /// Elements with their lines, in any order; they are slices of the text.

@@ -4,15 +4,16 @@
 //! at another place. Ids of sessions and traces are in many objects, and name none.
 
 use super::finding::{Finding, Level, Place};
+use super::proposal::{FileShape, under};
 use super::rules::finding;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use threadspec_judge::text::count;
 
 /// Names of a call's members.
-const NAMES: [&str; 8] =
+pub(super) const NAMES: [&str; 8] =
     ["name", "tool_name", "toolName", "function_name", "functionName", "tool", "function", "title"];
-const ARGUMENTS: [&str; 9] =
+pub(super) const ARGUMENTS: [&str; 9] =
     ["arguments", "args", "input", "parameters", "params", "rawInput", "tool_input", "toolInput", "tool_args"];
 /// Deeper values are passed over.
 const DEEPEST: usize = 24;
@@ -20,7 +21,7 @@ const DEEPEST: usize = 24;
 const FEWEST: usize = 2;
 
 /// A place in the records: the path with `[]` for each list, and the name of the member with the id.
-type IdPlace = (String, String);
+pub(super) type IdPlace = (String, String);
 
 /// An object that may name a call, or repeat the id of one.
 struct Seen {
@@ -35,11 +36,14 @@ struct Seen {
 #[derive(Default)]
 pub(super) struct Structure {
     seen: Vec<Seen>,
+    shapes: FileShape,
 }
 
 /// The form of a file by its structure, and its faults.
 pub(super) struct ReadByStructure {
     pub(super) form: String,
+    /// A row for files of this form, if one would tell them from others.
+    pub(super) row: Option<String>,
     pub(super) calls: usize,
     pub(super) found: Vec<Finding>,
 }
@@ -65,6 +69,7 @@ impl Structure {
                 }
             }
             Value::Object(members) => {
+                self.shapes.push(path, members);
                 let is_call = is_call(value);
                 for (name, member) in members {
                     if let Value::String(id) = member
@@ -77,8 +82,7 @@ impl Structure {
                     }
                 }
                 for (name, member) in members.iter().filter(|(_, member)| member.is_array() || member.is_object()) {
-                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                    self.walk(member, &path, depth + 1, line);
+                    self.walk(member, &under(path, name), depth + 1, line);
                 }
             }
             _ => {}
@@ -119,12 +123,13 @@ impl Structure {
         let (calls, results) = (&by_place[call], &by_place[result]);
         let form = format!(
             "not a known form; read by its structure: calls at `{}`, results at `{}`; {}, {}",
-            shown(call),
-            shown(result),
+            under(&call.0, &call.1),
+            under(&result.0, &result.1),
             count(calls.len(), "call"),
             count(results.len(), "result")
         );
-        Some(ReadByStructure { form, calls: calls.len(), found: Self::found(calls, results) })
+        let row = self.shapes.row(call, result);
+        Some(ReadByStructure { form, row, calls: calls.len(), found: Self::found(calls, results) })
     }
 
     fn found(calls: &[&Seen], results: &[&Seen]) -> Vec<Finding> {
@@ -136,7 +141,8 @@ impl Structure {
         let last = results.last().map_or(0, |seen| seen.order);
         let first = calls.first().map_or(0, |seen| seen.order);
         let told = |rule: &str, seen: &Seen, text: String| {
-            let place = Place { line: seen.line, path: shown(&seen.place), ..Place::default() };
+            let (path, name) = &seen.place;
+            let place = Place { line: seen.line, path: under(path, name), ..Place::default() };
             let found = finding(rule, place, text);
             Finding { level: found.level.min(Level::Warning), ..found }
         };
@@ -195,13 +201,10 @@ fn is_arguments(value: &Value) -> bool {
     value.is_object() || value.as_str().is_some_and(|text| text.trim_start().starts_with('{'))
 }
 
-fn shown((path, name): &IdPlace) -> String {
-    if path.is_empty() { name.clone() } else { format!("{path}.{name}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CheckOptions, FormRow, check_bytes};
     use serde_json::json;
 
     fn read(records: &[Value]) -> Option<ReadByStructure> {
@@ -227,6 +230,35 @@ mod tests {
         );
         let told: Vec<_> = read.found.iter().map(|found| (found.rule, found.level, found.place.line)).collect();
         assert_eq!(told, [("LOG-ANSWERED", Level::Warning, Some(2))]);
+    }
+
+    #[test]
+    fn a_row_is_proposed_that_reads_the_same_calls_and_results() {
+        let said = |role: &str, id: &str| match role {
+            "agent" => json!({"who": 1, "source": role, "calls": [{"id": id, "fn": {}, "tool": "ls", "args": {}}]}),
+            _ => json!({"who": 1, "source": role, "for": {"call_id": id, "output": "x"}}),
+        };
+        let turns = json!([
+            said("agent", "c-001"),
+            said("tool_result", "c-001"),
+            said("agent", "c-002"),
+            said("tool_result", "c-002")
+        ]);
+        let whole = json!({"made_by": "x", "run": [{"turns": turns}]});
+        for (records, messages) in [(vec![whole], true), (turns.as_array().cloned().unwrap_or_default(), false)] {
+            let row = read(&records).and_then(|read| read.row).expect("a row");
+            assert_eq!(row.contains("\nmessages = \"run[].turns\"\n"), messages, "{row}");
+            let forms = FormRow::read_all(&row).expect("a row that can be read");
+            let text = records.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+            let options = CheckOptions { forms, ..CheckOptions::default() };
+            for (text, found) in
+                [(text.clone(), 0), (text.replace("\"call_id\":\"c-001\"", "\"call_id\":\"c-009\""), 2)]
+            {
+                let report = check_bytes(text.as_bytes(), &options);
+                assert_eq!(report.summary.forms[0].form, "a log of my program", "{row}");
+                assert_eq!(report.findings.len(), found, "{row}{text}{:?}", report.findings);
+            }
+        }
     }
 
     #[test]

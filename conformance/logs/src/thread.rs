@@ -8,7 +8,7 @@ use super::rules::finding;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::read_json;
-use threadspec_apis::follow::hash;
+use threadspec_apis::follow::{hash, hash_of_json};
 
 /// Conversations that have a file for each message.
 #[derive(Default)]
@@ -33,6 +33,8 @@ pub(super) struct LoggedThread {
     /// The turn of the model: its messages one behind the other are one.
     turn: usize,
     is_model: bool,
+    /// A hash of the last message, if it is the user's.
+    asked: Option<u64>,
     /// The hashes of the record and of the name of the next message.
     answer: (u64, u64),
     /// The record before each record, where the log names it, both as hashes.
@@ -59,6 +61,9 @@ struct PendingCall {
 
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
+/// The text of LOG-TWICE.
+pub(super) const SAID_TWICE: &str = "the user says the same as in the message before";
+
 impl LoggedThread {
     /// A conversation whose log may begin in the middle of it.
     pub(super) fn from_the_middle() -> Self {
@@ -81,6 +86,11 @@ impl LoggedThread {
                 format!("the content is {}", excerpt(&content.to_string())),
             ));
         }
+        let asked = (role == "user").then(|| hash_of_json(content));
+        if asked.is_some() && asked == self.asked {
+            found.push(finding("LOG-TWICE", place.clone(), SAID_TWICE));
+        }
+        self.asked = asked;
         let is_model = role == "assistant";
         if is_model && !self.is_model {
             self.turn += 1;

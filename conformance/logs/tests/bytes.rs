@@ -60,7 +60,9 @@ fn what_is_broken_hides_nothing_else() {
     for (log, expected) in [
         (format!("{good}\n{cut}\n{bad}\n"), vec![("LOG-JSON", Some(2)), ("OAI-CHAT-ORPHAN", Some(3))]),
         (format!("{good}\n{{\"a\":\n{good}\n{bad}\n"), vec![("LOG-JSON", Some(2)), ("OAI-CHAT-ORPHAN", Some(4))]),
-        (format!("{good}\nINFO nothing\n{bad}\n"), vec![("LOG-JSON", Some(2)), ("OAI-CHAT-ORPHAN", Some(3))]),
+        // The text of a program is no record.
+        (format!("{good}\nINFO nothing\n[12:30:01] nothing\n\"a\" is b\n{bad}\n"), vec![("OAI-CHAT-ORPHAN", Some(5))]),
+        (format!("$ make\n[2026-11-29T12:30:01Z] {good}\n{bad} # done\n"), vec![("OAI-CHAT-ORPHAN", Some(3))]),
         (format!("{bad}\n{cut}"), vec![("OAI-CHAT-ORPHAN", Some(1)), ("LOG-CUT", Some(2))]),
         (
             format!("{{\"log\": 1, \"requests\": [\n{good},\n{bad},\n{cut}"),
@@ -86,7 +88,7 @@ fn nothing_holds_where_nothing_was_recognized() {
     }
     // What only has brackets is no broken log.
     assert_eq!(rules(&found("[package]\nname = \"a\"\n\n[INFO] begins\n")), []);
-    assert_eq!(rules(&found(format!("[INFO] begins\n{}\n", request(false)))), [("LOG-JSON", Some(1))]);
+    assert_eq!(rules(&found(format!("[INFO] begins\n{}\n", request(false)))), []);
     assert_eq!(rules(&found("[{\"role\": user}]")), [("LOG-JSON", Some(1))]);
 }
 
@@ -109,6 +111,12 @@ fn json_in_a_text_is_read_as_json() {
     // JSON it is, but no log.
     let report = found(format!("{}\n\"massive error\"\n42\n{nothing}\n", request(false)));
     assert_eq!((rules(&report), report.summary.skipped[0].records), (vec![], 3));
+}
+
+#[test]
+fn a_text_that_breaks_off_ends_the_list_around_it() {
+    let cut = format!("{{\"samples\": [{}, \"broken of", request(false));
+    assert_eq!(rules(&found(cut)), [("LOG-CUT", Some(1))]);
 }
 
 #[test]

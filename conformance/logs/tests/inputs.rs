@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::{fs, io};
 use threadspec_golden::provider_rules;
-use threadspec_logs::{CheckOptions, Finding, Level, Report, check_bytes};
+use threadspec_logs::{CheckOptions, Finding, FormRow, Level, Report, check_bytes};
 
 /// The exit code that `threadspec check` has for one file.
 fn code(report: &Report, is_strict: bool) -> u64 {
@@ -68,5 +68,106 @@ fn every_input_has_an_expectation() -> io::Result<()> {
     }
     files.sort();
     assert_eq!(names, files);
+    Ok(())
+}
+
+#[test]
+fn the_row_of_the_guide_finds_the_fault_of_its_log() -> io::Result<()> {
+    let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("FORMS.md"))?;
+    let block = |language: &str| {
+        let from = guide.split_once(&format!("```{language}\n")).map(|(_, from)| from).unwrap_or_default();
+        from.split_once("```").map(|(block, _)| block.to_owned()).unwrap_or_default()
+    };
+    let (log, row) = (block("json"), block("toml"));
+    let options = CheckOptions { forms: FormRow::read_all(&row)?, ..CheckOptions::default() };
+    let report = check_bytes(log.as_bytes(), &options);
+    let found: Vec<(&str, Level)> = report.findings.iter().map(|found| (found.rule, found.level)).collect();
+    assert_eq!(found, [("LOG-ANSWERED", Level::Error)], "{:?}", report.findings);
+    let form = &report.summary.forms[0];
+    assert_eq!((&*form.form, form.row.as_deref()), ("a run of my bot", Some(&*row)));
+
+    let sound = log.replace("\"4\"}", "\"4\"},{\"of\":\"t-2\",\"gave\":\"20\"}");
+    let report = check_bytes(sound.as_bytes(), &options);
+    assert_eq!((report.findings.len(), report.summary.unjudged()), (0, None), "{:?}", report.findings);
+    // Without the row, nothing is claimed of two calls.
+    assert!(check_bytes(log.as_bytes(), &CheckOptions::default()).summary.unjudged().is_some());
+    Ok(())
+}
+
+/// Sound files of forms that are rows, with the place of a call, of a result, and of the id in each.
+const PLANTED: [(&str, &str, &str, &str); 11] = [
+    ("kimi-wire.jsonl", "/5", "/6", "/message/payload/tool_call_id"),
+    ("open-webui.json", "/0/chat/messages/1/output/0", "/0/chat/messages/1/output/1", "/call_id"),
+    ("continue.json", "/history/1/message/toolCalls/0", "/history/2", "/message/toolCallId"),
+    ("letta.json", "/agents/0/messages/1/tool_calls/0", "/agents/0/messages/2", "/tool_returns/0/tool_call_id"),
+    (
+        "autogen-team.json",
+        "/agent_states/helper~11/agent_state/llm_context/messages/1/content/0",
+        "/agent_states/helper~11/agent_state/llm_context/messages/2/content/0",
+        "/call_id",
+    ),
+    ("autogen-result.json", "/messages/1/content/0", "/messages/2/content/0", "/call_id"),
+    (
+        "vscode-chat.json",
+        "/requests/0/result/metadata/toolCallRounds/0/toolCalls/0",
+        "/requests/0/result/metadata/toolCallResults/c1",
+        "",
+    ),
+    ("inspect-events.json", "/2/input/1/tool_calls/0", "/2/input/2", "/tool_call_id"),
+    ("swe-agent-messages.traj", "/trajectory/0/messages/2/tool_calls/0", "/trajectory/0/messages/3", "/tool_call_id"),
+    (
+        "bedrock-invocation.jsonl",
+        "/0/input/inputBodyJson/messages/1/content/0",
+        "/0/input/inputBodyJson/messages/2/content/0",
+        "/toolResult/toolUseId",
+    ),
+    ("kimi-context.jsonl", "/3/tool_calls/0", "/5", "/tool_call_id"),
+];
+
+/// Removes the element at a place, or doubles it.
+fn change(log: &mut Value, place: &str, is_doubled: bool) {
+    let (list, name) = place.rsplit_once('/').unwrap_or_default();
+    match (log.pointer_mut(list), name.parse::<usize>()) {
+        (Some(Value::Array(list)), Ok(position)) if is_doubled => list.insert(position, list[position].clone()),
+        (Some(Value::Array(list)), Ok(position)) => _ = list.remove(position),
+        (Some(Value::Object(members)), _) if is_doubled => {
+            _ = members.insert("other".to_owned(), members[name].clone());
+        }
+        (Some(Value::Object(members)), _) => _ = members.remove(name),
+        other => panic!("{place}: {other:?}"),
+    }
+}
+
+#[test]
+fn four_faults_in_files_of_rows_are_found() -> io::Result<()> {
+    let mut missed = Vec::new();
+    for (file, call, result, id) in PLANTED {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs").join(file))?;
+        let is_lines = file.ends_with('l');
+        let lines = || text.lines().map(serde_json::from_str::<Value>).collect::<Result<Value, _>>();
+        let sound: Value = if is_lines { lines()? } else { serde_json::from_str(&text)? };
+        let mut faulty = [(); 4].map(|()| sound.clone());
+        change(&mut faulty[0], call, false);
+        change(&mut faulty[1], result, false);
+        change(&mut faulty[2], result, true);
+        if let Some(id) = faulty[3].pointer_mut(&format!("{result}{id}")).filter(|_| !id.is_empty()) {
+            *id = "other".into();
+        } else {
+            change(&mut faulty[3], result, false);
+        }
+        for (number, log) in faulty.iter().enumerate() {
+            let text = match log {
+                Value::Array(records) if is_lines => {
+                    records.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+                }
+                log => log.to_string(),
+            };
+            let report = check_bytes(text.as_bytes(), &CheckOptions::default());
+            if !report.findings.iter().any(|found| found.level == Level::Error) {
+                missed.push(format!("{file}: fault {number}: {:?}", report.findings));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
     Ok(())
 }

@@ -37,8 +37,29 @@ fn thinking_that_goes_or_changes_is_an_error() {
         let mut changed = right.clone();
         changed[at]["messages"][1]["content"][0][member] = json!("else");
         let found = broken(&changed);
-        assert!(found.iter().any(|found| found.ends_with("ANT-THINK-SAME messages[1].content[0]")), "{found:?}");
+        assert!(found.contains(&"error ANT-THINK-SAME messages[1].content[0]".to_owned()), "{found:?}");
     }
+}
+
+#[test]
+fn thinking_between_calls_stays_there() {
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+    let thought = |text: &str| json!({"type": "thinking", "thinking": text, "signature": text});
+    let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": "4"});
+    let after = |blocks: Value| {
+        let mut body = request(0);
+        let said = [
+            json!({"role": "assistant", "content": blocks}),
+            json!({"role": "user", "content": [result("a"), result("b")]}),
+        ];
+        body["messages"].as_array_mut().expect("messages").extend(said);
+        body
+    };
+    let answer = json!([thought("One."), call("a"), thought("Two."), call("b")]);
+    let asked = json!({"request": request(0), "response": {"type": "message", "role": "assistant", "content": answer, "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}}});
+    assert_eq!(broken(&[asked.clone(), after(answer)]), [""; 0]);
+    let moved = after(json!([thought("One."), thought("Two."), call("a"), call("b")]));
+    assert_eq!(broken(&[asked, moved]), ["error ANT-THINK-SAME messages[1].content[0]"]);
 }
 
 /// The answer to the last request of a conversation with so many rounds, plain or streamed.

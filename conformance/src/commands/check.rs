@@ -20,7 +20,7 @@ use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
-use threadspec_logs::{CheckOptions, Finding, LogFiles, Sink, Summary};
+use threadspec_logs::{CheckOptions, Finding, FormRow, LogFiles, Sink, Summary};
 use threadspec_pages::findings::{self, CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
 use threadspec_runner::{Exit, files, interrupt};
@@ -42,6 +42,12 @@ pub(crate) struct Check {
     /// The form of the output
     #[arg(long, value_name = "FORM", default_value_t, value_parser = FormParser)]
     format: FindingsForm,
+    /// Read records by the rows of this file first, which describe forms of your own in TOML
+    #[arg(long, value_name = "FILE")]
+    form: Option<PathBuf>,
+    /// Print the row of the form of each file, or a proposed one for an unknown file, and no findings
+    #[arg(long, conflicts_with_all = ["format", "follow"])]
+    show_form: bool,
     /// Wait for more when the file ends, also when it is cut off, replaced, or not there yet, until Ctrl-C
     #[arg(long)]
     follow: bool,
@@ -71,6 +77,7 @@ Examples:
   threadspec check --strict traces/ 'logs/**/*.json.gz'
   threadspec check --follow ~/.my-agent/requests.jsonl
   threadspec check --format sarif traces/ > threadspec.sarif
+  threadspec check --show-form log.json > my.toml && threadspec check --form my.toml log.json
   kubectl logs my-agent | threadspec check -
 ";
 
@@ -89,7 +96,8 @@ impl Check {
             self.tell_unread(&file);
             record.files.push(file);
         }
-        let options = CheckOptions { profile: self.profile, api: self.api };
+        let forms = self.form.as_deref().map(own_forms).transpose()?.unwrap_or_default();
+        let options = CheckOptions { profile: self.profile, api: self.api, forms };
         let mut log = LogFiles::new(&options);
         for (position, path) in files.iter().enumerate() {
             if position.checked_sub(1).is_none_or(|before| !are_of_one_log(&files[before], path)) {
@@ -112,7 +120,7 @@ impl Check {
         }
         match record.whole(self.format) {
             Some(text) => print(&text),
-            None if self.format == FindingsForm::Text => print(&findings::totals(&record)),
+            None if self.format == FindingsForm::Text && !self.show_form => print(&findings::totals(&record)),
             None => {}
         }
         Ok(record.exit())
@@ -128,7 +136,7 @@ impl Check {
 
     fn check(&self, path: &Path, log: &mut LogFiles) -> CheckedFile {
         let name = path.display().to_string();
-        let mut teller = Teller::new(&name, self.format);
+        let mut teller = Teller { shows_form: self.show_form, ..Teller::new(&name, self.format) };
         let summary = match self.open(path, &mut teller) {
             // Its pages are looked up where they are.
             Ok(None) => guarded(|| log.check_file(path, &mut teller)),
@@ -140,7 +148,9 @@ impl Check {
             Ok(summary) => {
                 teller.conclude(&summary);
                 file.unread = summary.unjudged().map(str::to_owned);
-                file.report.summary = summary;
+                if !self.show_form {
+                    file.report.summary = summary;
+                }
             }
             Err(error) => {
                 file.is_our_fault = error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<OurFault>);
@@ -180,6 +190,12 @@ impl Check {
             complain(&format!("threadspec: {}", visible(&format!("{}: {why}", file.name))));
         }
     }
+}
+
+/// Reads the rows of a user's file.
+fn own_forms(path: &Path) -> Result<&'static [FormRow], Stop> {
+    let read = fs::read_to_string(path).and_then(|text| FormRow::read_all(&text));
+    read.map_err(|error| Stop::new(Exit::Usage, format!("{}: {error}", path.display())))
 }
 
 /// A fault of this program in one file.
@@ -226,6 +242,8 @@ struct Teller<'a> {
     width: Option<usize>,
     workspace: Option<PathBuf>,
     beginnings: Option<Beginnings>,
+    /// True if the rows of the forms are printed, and nothing else.
+    shows_form: bool,
     /// True if the name of the file was written.
     is_named: bool,
     kept: Vec<Finding>,
@@ -234,7 +252,8 @@ struct Teller<'a> {
 impl<'a> Teller<'a> {
     fn new(name: &'a str, format: FindingsForm) -> Self {
         let width = console::Term::stdout().size_checked().map(|(_, width)| width.into());
-        Self { name, format, width, workspace: workspace(), beginnings: None, is_named: false, kept: Vec::new() }
+        let (workspace, kept) = (workspace(), Vec::new());
+        Self { name, format, width, workspace, beginnings: None, shows_form: false, is_named: false, kept }
     }
 
     fn name(&mut self, what: &str) {
@@ -250,7 +269,9 @@ impl<'a> Teller<'a> {
     }
 
     fn conclude(&mut self, summary: &Summary) {
-        if self.format == FindingsForm::Text {
+        if self.shows_form {
+            print(&findings::rows(summary));
+        } else if self.format == FindingsForm::Text {
             print(&findings::conclusion(summary, self.width));
         }
     }
@@ -258,10 +279,15 @@ impl<'a> Teller<'a> {
 
 impl Sink for Teller<'_> {
     fn recognized(&mut self, what: &str) {
-        self.name(what);
+        if !self.shows_form {
+            self.name(what);
+        }
     }
 
     fn found(&mut self, mut finding: Finding) {
+        if self.shows_form {
+            return;
+        }
         if let (Some(beginnings), Some(line)) = (&self.beginnings, finding.place.line) {
             let (times, line) = beginnings.line(line);
             finding.place.line = Some(line);

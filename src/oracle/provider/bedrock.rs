@@ -36,14 +36,15 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     }
 }
 
+/// Some of the models behind it take any order, as recordings show, and some refuse it, as reports do.
 fn roles(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let place = format_args!("{place}.role");
     match before {
         None if message["role"] == "assistant" => {
-            breaches.add("BED-ALTERNATE", place, "the assistant begins").variant("first");
+            breaches.add("BED-ALTERNATE", place, "the assistant begins").variant("first").certain_if(false);
         }
         Some(before) if before["role"] == message["role"] => {
-            breaches.add("BED-ALTERNATE", place, format!("{} again", message["role"]));
+            breaches.add("BED-ALTERNATE", place, format!("{} again", message["role"])).certain_if(false);
         }
         _ => {}
     }
@@ -93,7 +94,9 @@ fn texts(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     for (number, block) in blocks.iter().enumerate() {
         let place = format_args!("{place}[{number}]");
         if is_blank(block) {
-            breaches.add("BED-BLANK", format_args!("{place}.text"), block["text"].to_string());
+            // A line end alone was accepted.
+            let is_refused = !text(block, "text").contains('\n');
+            breaches.add("BED-BLANK", format_args!("{place}.text"), block["text"].to_string()).certain_if(is_refused);
         }
         let result = &block["toolResult"];
         let parts = list(result, "content");

@@ -32,8 +32,7 @@ const SIGNED: [&str; 1] = ["gemini-3"];
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     let contents = list(body, "contents");
     for (position, content) in contents.iter().enumerate() {
-        let before = position.checked_sub(1).map(|before| &contents[before]);
-        pairs(before, content, position, breaches);
+        pairs(contents, position, breaches);
         for (number, part) in list(content, "parts").iter().enumerate() {
             for (camel, snake) in [CALL, RESPONSE] {
                 if let Some(function) = member(part, camel, snake) {
@@ -68,14 +67,37 @@ fn count(content: &Value, (camel, snake): (&str, &str)) -> usize {
     list(content, "parts").iter().filter(|part| member(part, camel, snake).is_some()).count()
 }
 
-fn pairs(before: Option<&Value>, content: &Value, position: usize, breaches: &mut Breaches) {
+/// Returns whether the model's contents here and those behind them have as many calls as responses. Neighbours of one role were accepted
+/// as one content.
+fn is_even(contents: &[Value], position: usize) -> bool {
+    let is_model = |content: &Value| content["role"] == "model";
+    let runs = || contents.chunk_by(|one, next| is_model(one) == is_model(next));
+    let (mut end, mut calls) = (0, 0);
+    for (run, next) in runs().zip(runs().skip(1).map(Some).chain([None])) {
+        end += run.len();
+        let all = |run: &[Value], kind| run.iter().map(|content| count(content, kind)).sum::<usize>();
+        if position < end {
+            let responses = if is_model(&run[0]) { next.unwrap_or_default() } else { run };
+            let calls = if is_model(&run[0]) { all(run, CALL) } else { calls };
+            return calls == all(responses, RESPONSE);
+        }
+        calls = all(run, CALL);
+    }
+    false
+}
+
+fn pairs(contents: &[Value], position: usize, breaches: &mut Breaches) {
+    let (before, content) = (position.checked_sub(1).map(|before| &contents[before]), &contents[position]);
     let place = format_args!("contents[{position}].parts");
     let open = before.map_or(0, |before| count(before, CALL));
     let responses = count(content, RESPONSE);
     if responses != open {
         let what = format!("{responses} responses behind {open} calls");
         let breach = breaches.add("GEM-COUNT", place, what);
-        breach.with(BreachDetail::Length(responses)).with(BreachDetail::Max(open));
+        breach
+            .with(BreachDetail::Length(responses))
+            .with(BreachDetail::Max(open))
+            .certain_if(!is_even(contents, position));
         if open == 0 {
             breach.variant("orphan");
         }

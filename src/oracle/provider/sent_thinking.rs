@@ -49,7 +49,6 @@ impl SentThinking {
         let is_on = matches!(text(&body["thinking"], "type"), "enabled" | "adaptive");
         let messages = list(body, "messages");
         let running = anthropic::running_turn(messages);
-        let latest = messages.iter().rposition(|message| message["role"] == "assistant");
         let mut end = 0;
         // Neighbours of one role are one message.
         for run in messages.chunk_by(|one, next| one["role"] == next["role"]) {
@@ -68,7 +67,7 @@ impl SentThinking {
             breaches.push(if now == NONE {
                 anthropic::thinking_missing(&place, text(blocks[0], "type"))
             } else {
-                anthropic::thinking_changed(place, latest == Some(end - 1))
+                anthropic::thinking_changed(place)
             });
         }
         breaches
@@ -79,13 +78,16 @@ fn first_call<'a>(blocks: &[&'a Value]) -> Option<&'a str> {
     blocks.iter().find(|block| block["type"] == "tool_use")?["id"].as_str()
 }
 
-/// Hashes the thinking in a message, in its order.
+/// Hashes the thinking in a message, in its order and its place among the calls.
 fn hash(blocks: &[&Value]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let mut is_empty = true;
-    for block in blocks.iter().filter(|block| anthropic::is_thinking(block)) {
-        is_empty = false;
-        anthropic::SHOWN.map(|name| text(block, name)).hash(&mut hasher);
+    let (mut is_empty, mut calls) = (true, 0);
+    for block in blocks {
+        calls += usize::from(block["type"] == "tool_use");
+        if anthropic::is_thinking(block) {
+            is_empty = false;
+            (calls, anthropic::SHOWN.map(|name| text(block, name))).hash(&mut hasher);
+        }
     }
     if is_empty { NONE } else { hasher.finish().max(NONE + 1) }
 }

@@ -53,6 +53,8 @@ pub struct Thinking {
     pub seal: Option<String>,
     /// True if nothing of it is shown.
     pub is_redacted: bool,
+    /// How many calls of the answer are before it (anthropic).
+    pub calls_before: usize,
     /// The id of its item (openai-responses).
     pub item_id: Option<String>,
 }

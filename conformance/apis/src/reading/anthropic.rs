@@ -230,12 +230,14 @@ impl AnthropicStream {
             }
             BlockForm::Thinking { thinking, signature } => {
                 let seal = signature.filter(|signature| !signature.is_empty());
-                let text = thinking.unwrap_or_default();
-                self.answer.thinking.push(Thinking { text, seal, ..Thinking::default() });
+                let (text, calls_before) = (thinking.unwrap_or_default(), self.answer.calls.len());
+                self.answer.thinking.push(Thinking { text, seal, calls_before, ..Thinking::default() });
                 BlockPlace::Thinking(self.answer.thinking.len() - 1)
             }
             BlockForm::RedactedThinking { data } => {
-                self.answer.thinking.push(Thinking { seal: data, is_redacted: true, ..Thinking::default() });
+                let calls_before = self.answer.calls.len();
+                let thinking = Thinking { seal: data, is_redacted: true, calls_before, ..Thinking::default() };
+                self.answer.thinking.push(thinking);
                 BlockPlace::Thinking(self.answer.thinking.len() - 1)
             }
             BlockForm::Unknown => BlockPlace::Elsewhere,

@@ -261,7 +261,7 @@ impl ItemForm {
                 let text = texts(&self.summary);
                 let is_redacted = text.is_empty() && self.encrypted_content.is_some();
                 let (seal, item_id) = (self.encrypted_content.clone(), self.id.clone());
-                answer.thinking.push(Thinking { text, seal, is_redacted, item_id });
+                answer.thinking.push(Thinking { text, seal, is_redacted, item_id, calls_before: 0 });
             }
             _ => {}
         }

@@ -86,7 +86,7 @@ fn thought(reading: StrictReading<'_>) -> Result<Thinking, Error> {
             item_id: members.read("id", StrictReading::string)?,
             seal: Some(members.need("encrypted", StrictReading::string)?),
             text: text.unwrap_or_default(),
-            is_redacted: false,
+            ..Thinking::default()
         }
     } else {
         let seal = Some(members.need("signature", StrictReading::string)?);

@@ -17,7 +17,7 @@ pub(super) struct ServerAnswer {
 }
 
 impl ServerAnswer {
-    fn of(status: Option<u64>, body: &Value) -> Self {
+    pub(super) fn of(status: Option<u64>, body: &Value) -> Self {
         let verdict = verdict_of(status, body);
         let answer = if matches!(verdict, ServerVerdict::Refused { .. }) { None } else { said::answer(body) };
         Self { answer, verdict }
@@ -240,7 +240,9 @@ fn is_foreign(url: &str, body: &Value) -> bool {
     let host = behind.split(['/', ':']).next().unwrap_or_default();
     let is_known = |end: &str| host.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     let model = word(body, "model");
-    !HOSTS.iter().any(|end| is_known(end)) && !MODELS.iter().any(|known| model.starts_with(known))
+    // What is known of DeepSeek is its chat completions.
+    let is_of = |known: &str| model.starts_with(known) && (known != "deepseek-" || !url.contains("/responses"));
+    !HOSTS.iter().any(|end| is_known(end)) && !MODELS.iter().any(|known| is_of(known))
 }
 
 /// The model in an address of Gemini or Bedrock: `/v1beta/models/gemini-3-pro:generateContent`.

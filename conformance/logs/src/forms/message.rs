@@ -72,6 +72,11 @@ impl Chat {
         self.results.push(result);
     }
 
+    /// Returns the message with another role.
+    pub(super) fn of(self, role: &str) -> Self {
+        Self { role: role.to_owned(), ..self }
+    }
+
     pub(super) fn has_results(&self) -> bool {
         !self.results.is_empty()
     }

@@ -12,7 +12,10 @@ mod rows;
 mod said;
 mod traces;
 
+pub use rows::FormRow;
+
 pub(super) use programs::opencode_message;
+pub(super) use rows::written;
 pub(super) use said::{
     LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, ServerVerdict, answer,
     are_words_of, turns_of_body,
@@ -98,18 +101,18 @@ pub(super) const ENVELOPES: [&str; 21] = [
     "sessions[]",
 ];
 
-/// Returns the content of a record, and the name of its form; `None` if it is of no form.
-pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
-    rows::read(record).or_else(|| FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?))))
+/// Returns the content of a record, and the name of its form; `None` if it is of no form. The rows of the user are tried first.
+pub(super) fn read(record: &Value, own: &'static [FormRow]) -> Option<(&'static str, Vec<RecordPiece>)> {
+    rows::read(record, own).or_else(|| FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?))))
 }
 
 /// Returns the content of a record, if that is one exchange of this form and nothing else.
 pub(super) fn one_request(record: &Value, text: &str, form: &str) -> Option<LoggedExchange> {
     let is_event = memmem::find(text.as_bytes(), b"\"iteration\"").is_some();
-    if !record.is_object() || is_event || opened(record).iter().any(|(_, element)| element.is_object()) {
+    if !record.is_object() || is_event || opened(record, &[]).iter().any(|(_, element)| element.is_object()) {
         return None;
     }
-    let (read, pieces) = read(record)?;
+    let (read, pieces) = read(record, &[])?;
     match <[RecordPiece; 1]>::try_from(pieces) {
         Ok([RecordPiece::Exchange(exchange)]) if read == form => Some(exchange),
         _ => None,
@@ -133,7 +136,7 @@ pub(super) fn time<'a>(form: &str, record: &'a Value) -> Option<&'a Value> {
 
 /// Returns whether it is a list of messages, and so one record, not a list of records.
 pub(super) fn is_list_of_messages(value: &Value) -> bool {
-    value.is_array() && read(value).is_some()
+    value.is_array() && read(value, &[]).is_some()
 }
 
 /// Returns whether it has messages of its own: then its other lists, whatever their names, are no records.
@@ -145,13 +148,17 @@ fn has_messages(record: &Value) -> bool {
 }
 
 /// The elements of a record that is an envelope, with their paths.
-pub(super) fn opened(record: &Value) -> Vec<(String, &Value)> {
+pub(super) fn opened<'r>(record: &'r Value, own: &'static [FormRow]) -> Vec<(String, &'r Value)> {
     let mut found = Vec::new();
     if has_messages(record) {
         return found;
     }
     for pattern in ENVELOPES {
         step(record, pattern, String::new(), &mut found);
+    }
+    // A row says itself where its records are.
+    if !found.is_empty() && rows::is_of(record, own) {
+        found.clear();
     }
     found
 }
@@ -168,8 +175,9 @@ pub(super) fn inside(record: &Value) -> Vec<(String, Value)> {
 fn look_inside(value: &Value, depth: usize, path: String, found: &mut Vec<(String, Value)>) {
     match value {
         Value::String(_) => {
-            let is_known =
-                |inner: &Value| read(inner).is_some() || opened(inner).iter().any(|(_, element)| element.is_object());
+            let is_known = |inner: &Value| {
+                read(inner, &[]).is_some() || opened(inner, &[]).iter().any(|(_, element)| element.is_object())
+            };
             found.extend(message::unquoted(value).map(Cow::into_owned).filter(is_known).map(|inner| (path, inner)));
         }
         Value::Object(members) if depth > 0 => {

@@ -98,10 +98,12 @@ pub(super) fn swe_agent(record: &Value) -> Option<Vec<RecordPiece>> {
     // A demonstration has nothing but its history.
     let is_history = list(&record["history"]).first().is_some_and(|first| first["agent"].is_string());
     let steps = record["trajectory"].as_array().map(Vec::as_slice).or(is_history.then_some(&[]))?;
-    let steps = steps.iter().enumerate().filter(|(_, step)| step["query"].is_array());
-    let sent = steps.map(|(number, step)| {
-        let path = format!("trajectory[{number}].query");
-        let turns = said::turns_of(&messages(&step["query"]), &path);
+    // Older ones have `messages`.
+    let sent_in = |step: &Value| ["query", "messages"].into_iter().find(|name| step[*name].is_array());
+    let steps = steps.iter().enumerate().filter_map(|(number, step)| Some((number, step, sent_in(step)?)));
+    let sent = steps.map(|(number, step, name)| {
+        let path = format!("trajectory[{number}].{name}");
+        let turns = said::turns_of(&messages(&step[name]), &path);
         RecordPiece::Exchange(LoggedExchange::of(SaidToModel::Messages(turns), None, &path))
     });
     Some(sent.chain(saved(&messages(&record["history"]), "history")).collect())

@@ -36,6 +36,9 @@ const SETTINGS: [&str; 17] = [
 
 /// A request to a model, alone or as a proxy or a batch wraps it, perhaps with its answer.
 pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
+    if record.member("schemaType") == "ModelInvocationLog" {
+        return Some(bedrock_invocation(record));
+    }
     let answer = || ANSWERS.iter().find_map(|name| answer_in(record.member(name)));
     let (path, mut body) = body(record, "", 3)?;
     let url = ["url", "path", "target"].iter().map(|name| word(record, name)).find(|url| !url.is_empty());
@@ -68,6 +71,14 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     let verdict = ANSWERS.iter().map(|name| record.member(name)).find(|came| came.is_object()).map(verdict_in);
     let came = ServerAnswer { answer: answer(), verdict: verdict.unwrap_or_default() };
     Some(exchange((url, headers), &body, came, &path))
+}
+
+/// A record of Bedrock's log of invocations.
+fn bedrock_invocation(record: &Value) -> Vec<RecordPiece> {
+    let (path, came) = ("input.inputBodyJson", &record["output"]["outputBodyJson"]);
+    let url = format!("https://amazonaws.com/model/{}/{}", word(record, "modelId"), word(record, "operation"));
+    let status = if record["errorCode"].is_string() { Some(400) } else { came.is_object().then_some(200) };
+    exchange((&url, None), &record["input"]["inputBodyJson"], ServerAnswer::of(status, came), path)
 }
 
 /// Derives the server's verdict on a request from its answer, with a status beside its body.

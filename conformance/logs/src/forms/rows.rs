@@ -1,19 +1,24 @@
-//! Forms that are rows of `dialects.toml`: by which members they are known, and where in a record its messages, calls and results are.
+//! Forms that are rows of `dialects.toml`, or of a file of the user's: by which members they are known, and where in a record its messages,
+//! calls and results are.
 
 use super::message::{self, Chat, word};
 use super::said::{LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::LazyLock;
 use threadspec::MemberLookup;
 
-/// A form of log as data.
+/// A form of log as data: a row of `dialects.toml`, or one that a user wrote.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct FormRow {
+pub struct FormRow {
+    /// The row as it is written.
+    #[serde(skip)]
+    written: String,
     /// The name for users, with its article.
-    pub(super) name: String,
+    name: String,
     /// By what a record is known: one of these has all of its members, each by a path and a pattern.
     is: Vec<BTreeMap<String, String>>,
     /// Where another record is that this one only wraps.
@@ -80,30 +85,56 @@ fn read_rows(text: &str) -> Result<Vec<FormRow>, String> {
     struct Rows {
         form: Vec<FormRow>,
     }
-    basic_toml::from_str(text).map(|Rows { form }| form).map_err(|error| error.to_string())
+    let Rows { mut form } = basic_toml::from_str(text).map_err(|error| error.to_string())?;
+    for (row, written) in form.iter_mut().zip(text.split("[[form]]").skip(1)) {
+        row.written = format!("[[form]]{}\n", written.trim_end());
+        let is_certain = |patterns: &BTreeMap<String, String>| {
+            patterns.len() > 1 || patterns.values().any(|pattern| !matches!(&**pattern, "?" | "[]" | "{}"))
+        };
+        if row.is.is_empty() || !row.is.iter().all(is_certain) {
+            return Err(format!("`is` of {:?} takes two members, or one with a word of its own", row.name));
+        }
+        // It would be read without end.
+        if [&row.unwrap, &row.records].into_iter().flatten().any(String::is_empty) {
+            return Err(format!("{:?}: `unwrap` and `records` name a member", row.name));
+        }
+    }
+    Ok(form)
 }
 
-/// Returns the content of a record of one of the rows, and the name of its form.
-pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<RecordPiece>)> {
+/// Returns the row of a form as it is written, and nothing if the form is read by code.
+pub(in super::super) fn written(name: &str, own: &'static [FormRow]) -> Option<&'static str> {
+    own.iter().chain(ROWS.iter()).find(|row| row.name == name).map(|row| &*row.written)
+}
+
+/// Returns whether a record is of one of these rows or one of ours.
+pub(super) fn is_of(record: &Value, own: &'static [FormRow]) -> bool {
+    own.iter().chain(ROWS.iter()).any(|row| row.is_of(record))
+}
+
+/// Returns the content of a record of one of these rows or one of ours, and the name of its form.
+pub(super) fn read(record: &Value, own: &'static [FormRow]) -> Option<(&'static str, Vec<RecordPiece>)> {
     // The events of a client are pairs of a method and the event.
     if let [Value::String(_), event @ Value::Object(_)] = record.as_array().map(Vec::as_slice).unwrap_or_default() {
-        return read(event);
+        return read(event, own);
     }
     record.as_object()?;
     // Most logs have nothing but requests.
-    if record.member("messages").is_array()
+    if own.is_empty()
+        && record.member("messages").is_array()
         && record.member("model").is_string()
         && record.member("session_id").is_null()
     {
         return None;
     }
-    let row = ROWS.iter().find(|row| row.is_of(record))?;
+    let row = own.iter().chain(ROWS.iter()).find(|row| row.is_of(record))?;
     if let Some(path) = &row.records {
-        let pieces = message::list(at(record, path)).iter().filter_map(read).flat_map(|(_, pieces)| pieces);
+        let records = all(record, path).into_iter();
+        let pieces = records.filter_map(|(_, one)| read(one, own)).flat_map(|(_, pieces)| pieces);
         return Some((&row.name, pieces.collect()));
     }
     match &row.unwrap {
-        Some(path) => read(at(record, path)).or(Some((&row.name, Vec::new()))),
+        Some(path) => read(at(record, path), own).or(Some((&row.name, Vec::new()))),
         None => Some((&row.name, row.pieces(record))),
     }
 }
@@ -124,21 +155,35 @@ fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     })
 }
 
-/// The elements at a path that ends in `[]`, or the value itself.
-fn all<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
-    match path.strip_suffix("[]") {
-        Some(list) => message::list(at(value, list)).iter().collect(),
-        None => vec![at(value, path)],
-    }
+/// Returns the values at a path, each with the name of its last member. `[]` goes through a list, `{}` through an object.
+fn all<'v>(value: &'v Value, path: &str) -> Vec<(&'v str, &'v Value)> {
+    let Some(end) = ["[]", "{}"].iter().filter_map(|mark| path.find(mark)).min() else {
+        return vec![("", at(value, path))];
+    };
+    let (inner, rest) = (at(value, &path[..end]), path[end + 2..].trim_start_matches('.'));
+    let elements = message::list(inner).iter().map(|element| ("", element));
+    let members = inner.as_object().filter(|_| path[end..].starts_with('{')).into_iter().flatten();
+    let found = elements.chain(members.map(|(name, member)| (&**name, member)));
+    found
+        .flat_map(|(name, one)| {
+            all(one, rest).into_iter().map(move |(last, one)| (if last.is_empty() { name } else { last }, one))
+        })
+        .collect()
+}
+
+/// The id at a path; `{}` is the name of the member itself.
+fn id_at(name: &str, value: &Value, path: &str) -> Value {
+    if path == "{}" { json!(name) } else { at(value, path).clone() }
 }
 
 /// Returns whether a value is as a pattern says: `[]` a list, `{}` an object, `?` anything but null, or words with `|` between, `*` at an
-/// end for any.
+/// end for any. `true` is a word, too.
 fn is_like(value: &Value, pattern: &str) -> bool {
     match pattern {
         "[]" => value.is_array(),
         "{}" => value.is_object(),
         "?" => !value.is_null(),
+        "true" | "false" => value.as_bool().is_some_and(|value| value.to_string() == pattern),
         _ => value.as_str().is_some_and(|text| pattern.split('|').any(|word| is_word(text, word))),
     }
 }
@@ -156,14 +201,25 @@ fn are_like(value: &Value, patterns: &BTreeMap<String, String>) -> bool {
 }
 
 impl FormRow {
+    /// Reads the rows of a user's file. They stay in memory until the program ends, as ours do.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no such file, or a row could be of any form.
+    pub fn read_all(text: &str) -> io::Result<&'static [Self]> {
+        let rows = read_rows(text).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+        Ok(rows.leak())
+    }
+
     fn is_of(&self, record: &Value) -> bool {
         self.is.iter().any(|patterns| are_like(record, patterns))
     }
 
     fn pieces(&self, record: &Value) -> Vec<RecordPiece> {
         if let Some(path) = &self.messages {
-            let messages = message::list(at(record, path));
-            let turns = messages.iter().enumerate().flat_map(|(position, one)| {
+            let lists = all(record, path).into_iter();
+            let messages = lists.flat_map(|(_, list)| message::list(list));
+            let turns = messages.enumerate().flat_map(|(position, one)| {
                 let path = format!("{path}[{position}]");
                 self.said(one).into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
             });
@@ -197,7 +253,7 @@ impl FormRow {
         let role = self.roles.get(word).or_else(|| self.roles.get("*"))?;
         let Some(place) = role.strip_prefix('@') else { return Some(role) };
         let name = at(message, place).as_str().unwrap_or_default();
-        Some(self.names.get(name).map_or(name, |name| name))
+        Some(self.names.get(name).or_else(|| self.names.get("*")).map_or(name, |name| name))
     }
 
     /// A message in the words of chat completions.
@@ -217,25 +273,33 @@ impl FormRow {
             return read.map(|(_, messages)| messages).unwrap_or_default();
         }
         let mut said = Chat::new(role);
-        let mut ids = Vec::new();
-        for places in &self.calls {
-            for call in all(record, &places.at).into_iter().filter(|call| are_like(call, &places.when)) {
-                let id = at(call, &places.id);
-                if id.is_null() && at(call, &places.name).is_null() {
+        // A call or a result that stands at two places is one.
+        let (mut ids, mut answered): (Vec<Value>, Vec<Value>) = Default::default();
+        for CallPlaces { at: place, when, id, name, arguments } in &self.calls {
+            let before = ids.len();
+            for (member, call) in all(record, place).into_iter().filter(|(_, call)| are_like(call, when)) {
+                let (id, name) = (id_at(member, call, id), at(call, name));
+                if (id.is_null() && name.is_null()) || (!id.is_null() && ids[..before].contains(&id)) {
                     continue;
                 }
-                ids.push(id.clone());
-                let arguments = if places.arguments.is_empty() { &Value::Null } else { at(call, &places.arguments) };
-                said.call(id, at(call, &places.name), arguments);
+                said.call(&id, name, if arguments.is_empty() { &Value::Null } else { at(call, arguments) });
+                ids.push(id);
             }
         }
-        for places in &self.results {
-            for result in all(record, &places.at).into_iter().filter(|result| are_like(result, &places.when)) {
-                let (id, content) = (at(result, &places.id), at(result, &places.content));
-                match () {
-                    () if id.is_null() && places.shared => ids.iter().for_each(|id| said.result(id, content)),
-                    () if content.is_null() => {}
-                    () => said.result(id, content),
+        for ResultPlaces { at: place, when, id, content, shared } in &self.results {
+            let before = answered.len();
+            for (member, result) in all(record, place).into_iter().filter(|(_, result)| are_like(result, when)) {
+                let (id, content) = (id_at(member, result, id), at(result, content));
+                let named = match () {
+                    () if id.is_null() && *shared => ids.clone(),
+                    () if content.is_null() => Vec::new(),
+                    () => vec![id],
+                };
+                for id in
+                    named.into_iter().filter(|id| id.is_null() || !answered[..before].contains(id)).collect::<Vec<_>>()
+                {
+                    said.result(&id, content);
+                    answered.push(id);
                 }
             }
         }
@@ -246,7 +310,12 @@ impl FormRow {
         } else if !said.has_results() {
             return Vec::new();
         }
-        said.in_order()
+        // What is in a message tells who speaks, if nothing else does.
+        match (role, ids.is_empty(), said.has_results()) {
+            ("", true, false) => Vec::new(),
+            ("", false, _) => said.of("assistant").in_order(),
+            _ => said.in_order(),
+        }
     }
 }
 
@@ -255,15 +324,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_can_be_read_and_is_known_by_two_members_or_a_word() {
+    fn every_row_has_a_name_and_is_kept_as_it_is_written() {
         for row in ROWS.iter() {
             assert!(row.name.starts_with(|first: char| first.is_ascii_alphabetic()), "{}", row.name);
-            for patterns in &row.is {
-                let is_certain =
-                    patterns.len() > 1 || patterns.values().any(|pattern| !matches!(&**pattern, "?" | "[]" | "{}"));
-                assert!(is_certain, "{}: {patterns:?}", row.name);
-            }
+            let alone = read_rows(&row.written).unwrap_or_default();
+            assert_eq!(alone.iter().map(|row| &row.name).collect::<Vec<_>>(), [&row.name], "{}", row.written);
         }
+    }
+
+    #[test]
+    fn a_row_takes_two_members_or_a_word() {
+        let row = |is: &str| read_rows(&format!("[[form]]\nname = \"a log\"\nis = [{is}]\n"));
+        assert!(row(r#"{ steps = "[]", id = "?" }, { kind = "step" }"#).is_ok());
+        for weak in ["", r#"{ steps = "[]" }"#, r#"{ a = "?", b = "?" }, { id = "?" }"#, r"{ steps = 1 }"] {
+            assert!(row(weak).is_err(), "{weak}");
+        }
+        assert!(read_rows("[[form]]\nname = \"a log\"\nis = [{ kind = \"x\" }]\nunwrap = \"\"\n").is_err());
+        assert_eq!(all(&json!({"a": [1]}), "a["), [("", &Value::Null)]);
+        assert_eq!(all(&json!({"a": {"x": [1, 2]}}), "a{}[]"), [("x", &json!(1)), ("x", &json!(2))]);
     }
 
     #[test]

@@ -462,20 +462,22 @@ fn stream(text: &str) -> Option<LoggedAnswer> {
     Some(LoggedAnswer { api: Some(api), calls, text, tokens, thinking })
 }
 
-/// The thinking of an answer and its first call, as blocks; none where a log has kept the texts and not the signatures.
+/// The thinking of an answer among its calls, as blocks; none where a log has kept the texts and not the signatures.
 fn thinking_of(answer: &ModelAnswer) -> Vec<Value> {
-    let Some(call) = answer.calls.first() else { return Vec::new() };
-    let block = |Thinking { text, seal, is_redacted, .. }: &Thinking| {
-        let seal = seal.as_deref().filter(|seal| !seal.is_empty())?;
-        Some(if *is_redacted {
+    let mut calls = answer.calls.iter().map(|call| json!({"type": "tool_use", "id": call.id})).enumerate().peekable();
+    let mut blocks = Vec::new();
+    for Thinking { text, seal, is_redacted, calls_before, .. } in &answer.thinking {
+        let Some(seal) = seal.as_deref().filter(|seal| !seal.is_empty()) else { return Vec::new() };
+        while let Some((_, call)) = calls.next_if(|(number, _)| number < calls_before) {
+            blocks.push(call);
+        }
+        blocks.push(if *is_redacted {
             json!({"type": "redacted_thinking", "data": seal})
         } else {
             json!({"type": "thinking", "thinking": text, "signature": seal})
-        })
-    };
-    let mut blocks = answer.thinking.iter().map(block).collect::<Option<Vec<Value>>>().unwrap_or_default();
-    if !blocks.is_empty() {
-        blocks.push(json!({"type": "tool_use", "id": call.id}));
+        });
     }
-    blocks
+    let has_calls = !answer.calls.is_empty() && !blocks.is_empty();
+    blocks.extend(calls.map(|(_, call)| call).filter(|_| has_calls));
+    if has_calls { blocks } else { Vec::new() }
 }

@@ -7,7 +7,7 @@ use super::containers::{tnetstring, yaml};
 use super::document;
 use super::events::{EventLog, is_event};
 use super::exchanges::Exchanges;
-use super::finding::{FindingOutput, Place, Sink, Skipped, Summary};
+use super::finding::{FindingOutput, FormCount, Place, Sink, Skipped, Summary};
 use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
@@ -171,7 +171,7 @@ impl<'a> FileLog<'a> {
         let mut unknown = Vec::new();
         let read = yaml::values(&text, &mut |value, line| {
             let place = self.at(line);
-            match forms::read(&value) {
+            match forms::read(&value, self.options.forms) {
                 Some(_) => self.value(&value, &place),
                 None => unknown.push(place),
             }
@@ -250,7 +250,9 @@ impl<'a> FileLog<'a> {
             RecordItem::Broken { bytes, line } => match serde_json::from_slice(bytes) {
                 Ok(Value::String(text)) if text.trim_start().starts_with(['{', '[']) => self.text(&text, line),
                 Ok(_) => self.skip(UNKNOWN, &self.at(line)),
-                Err(_) => self.broken(line),
+                Err(_) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => self.broken(line),
+                // The text of a program between the records.
+                Err(_) => {}
             },
             RecordItem::TooLong { line } => {
                 self.found("LOG-LIMIT", self.at(line), "a record of more than 256 MB, which is not judged");
@@ -296,7 +298,7 @@ impl<'a> FileLog<'a> {
         }
         let value = match read_json(text) {
             Ok(value) => value,
-            Err(_) if is_no_list(text) => return self.broken(line),
+            Err(_) if is_no_list(text) => return,
             Err(error) => {
                 let line = line + error.line().unwrap_or(1).saturating_sub(1);
                 return self.found("LOG-JSON", self.at(line), error.reason());
@@ -311,7 +313,7 @@ impl<'a> FileLog<'a> {
             return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
         }
         // In an envelope of many lines each record has its own.
-        if value.is_object() && text.contains('\n') && !forms::opened(&value).is_empty() {
+        if value.is_object() && text.contains('\n') && !forms::opened(&value, self.options.forms).is_empty() {
             let opened = forms::opened_text(text);
             if opened.iter().any(|element| element.get().starts_with('{')) {
                 return placed(text, line, &opened).for_each(|(element, line)| self.text(element, line));
@@ -414,13 +416,14 @@ impl<'a> FileLog<'a> {
 
     /// A record, or the records in it.
     fn value(&mut self, value: &Value, place: &Place) {
-        let opened = if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value) };
+        let opened =
+            if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value, self.options.forms) };
         if opened.iter().any(|(_, element)| element.is_object()) {
             return opened
                 .into_iter()
                 .for_each(|(path, element)| self.value(element, &Place { path, ..place.clone() }));
         }
-        let Some((form, pieces)) = forms::read(value) else {
+        let Some((form, pieces)) = forms::read(value, self.options.forms) else {
             let inside = forms::inside(value);
             if inside.is_empty() {
                 if !self.output.summary.has_recognized() {
@@ -496,11 +499,12 @@ impl<'a> FileLog<'a> {
         if self.output.summary.has_recognized() {
             return;
         }
-        if let Some(ReadByStructure { form, calls, found }) = structure.read() {
+        if let Some(ReadByStructure { form, row, calls, found }) = structure.read() {
             let unknown = self.skipped.iter_mut().filter(|skipped| skipped.why == UNKNOWN);
             let records = unknown.map(|skipped| mem::take(&mut skipped.records)).sum();
             self.skipped.retain(|skipped| skipped.records > 0);
             self.output.recognized(&form, records);
+            self.output.summary.proposed_row = row;
             self.output.summary.judge("call", calls);
             for found in found {
                 self.output.found(found);
@@ -552,6 +556,9 @@ impl<'a> FileLog<'a> {
         }
         for mut thread in mem::take(&mut self.threads).into_values() {
             self.end_thread(&mut thread);
+        }
+        for FormCount { form, row, .. } in &mut self.output.summary.forms {
+            *row = forms::written(form, self.options.forms).map(str::to_owned);
         }
         self.by_structure();
         self.events.conclude(&mut self.output);

@@ -44,7 +44,8 @@ fn placed(name: &str, finding: &Finding) -> Value {
 
 fn file(CheckedFile { name, report, unread, .. }: &CheckedFile) -> Value {
     let summary = &report.summary;
-    let recognized = summary.forms.iter().map(|FormCount { form, records }| json!({"form": form, "records": records}));
+    let recognized =
+        summary.forms.iter().map(|FormCount { form, records, .. }| json!({"form": form, "records": records}));
     let skipped = summary.skipped.iter();
     let skipped =
         skipped.map(|Skipped { why, records, line, .. }| json!({"why": why, "records": records, "line": line}));

@@ -8,7 +8,7 @@ mod text;
 
 pub use github::{annotation, annotation_of_unread};
 pub use json::FINDINGS_SCHEMA;
-pub use text::{conclusion, finding, totals};
+pub use text::{conclusion, finding, rows, totals};
 
 use strum::{Display, EnumString, VariantNames};
 use threadspec_logs::{Level, Report};

@@ -2,7 +2,7 @@
 
 use super::CheckRecord;
 use threadspec_judge::text::{count, visible};
-use threadspec_logs::{Finding, Level, Skipped, Summary};
+use threadspec_logs::{Finding, FormCount, Level, Skipped, Summary};
 use threadspec_report::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
 
 /// A finding: how bad it is, where, what, and what to do, on one line each; on a terminal of that width on as many as it takes.
@@ -39,7 +39,34 @@ pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
         let numbers = numbers(summary.errors, summary.warnings, summary.notes);
         text.push_str(&format!("  {}\n", wrapped(&visible(&format!("{total}: {numbers}")), 2, width)));
     }
+    if let Some(row) = &summary.proposed_row {
+        text.push_str("  a row for this form, to change and to pass with `--form`:\n");
+        visible_lines(row).lines().for_each(|line| text.push_str(&format!("    {line}\n")));
+    }
     text
+}
+
+/// Returns the rows of the forms of a file, or the row that is proposed for it, as a file for `--form`.
+pub fn rows(summary: &Summary) -> String {
+    let row = |form: &FormCount| match &form.row {
+        Some(row) => visible_lines(row),
+        None => format!("# {}: read by code, not by a row\n", visible(&form.form)),
+    };
+    match &summary.proposed_row {
+        Some(row) => {
+            format!("# proposed from the structure of the file: change it as you need\n{}", visible_lines(row))
+        }
+        None => summary.forms.iter().map(row).collect(),
+    }
+}
+
+fn visible_lines(text: &str) -> String {
+    let mut shown = String::new();
+    for line in text.lines() {
+        shown.push_str(&visible(line));
+        shown.push('\n');
+    }
+    shown
 }
 
 /// Sums up the files; empty for one file that was read to its end.

@@ -84,7 +84,7 @@ fn requested_call(call: &SaidCall) -> RequestedCall {
 
 /// Returns the block that is kept of a thought: none, if the provider should remember it.
 fn block(thought: Thinking) -> Option<OpaqueBlock> {
-    let Thinking { text, seal, is_redacted, item_id } = thought;
+    let Thinking { text, seal, is_redacted, item_id, .. } = thought;
     Some(match (seal, item_id) {
         (Some(encrypted), Some(id)) => OpaqueBlock::Reasoning { id, encrypted, summary: text },
         (Some(data), None) if is_redacted => OpaqueBlock::Redacted { data },
@@ -103,7 +103,7 @@ fn thinking(sent: &SentMessage) -> Vec<Thinking> {
             // None of the three APIs has them.
             OpaqueBlock::Signature { .. } => return None,
         };
-        Some(Thinking { text, seal: Some(seal), is_redacted, item_id })
+        Some(Thinking { text, seal: Some(seal), is_redacted, item_id, calls_before: 0 })
     };
     sent.opaque.iter().filter_map(thought).collect()
 }

@@ -108,7 +108,7 @@ pub fn seeds(target: &str) -> Vec<Seed> {
             numbered.map(|(which, (id, _))| Seed { name: id.clone(), bytes: which.to_le_bytes().into() }).collect()
         }
         "provider_http" => connections(),
-        "loop" | "provider_sse" | "session" => (0..200)
+        "check" | "loop" | "provider_sse" | "session" => (0..200)
             .zip(samples::<Vec<u8>>(0))
             .map(|(number, bytes)| Seed { name: format!("{number:03}"), bytes: bytes.current() })
             .collect(),

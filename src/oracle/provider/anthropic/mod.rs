@@ -169,8 +169,10 @@ fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &
     let is_outside = is_among(&PREFILLED) || is_among(&SYSTEM_OUTSIDE);
     let has_beta = context.headers.is_some_and(|headers| headers.has_beta(SYSTEM_BETA));
     let is_inside = is_among(&SYSTEM_INSIDE) || (has_beta && !is_outside);
-    let follows = position.checked_sub(1).is_some_and(|before| messages[before].member("role") == "user");
-    let leads = messages.get(position + 1).is_none_or(|next| next.member("role") == "assistant");
+    // Several in a row stand as one.
+    let is_other = |message: &&Value| message.member("role") != "system";
+    let follows = messages[..position].iter().rfind(is_other).is_some_and(|before| before.member("role") == "user");
+    let leads = messages[position..].iter().find(is_other).is_none_or(|next| next.member("role") == "assistant");
     if is_inside && follows && leads {
         return;
     }

@@ -54,10 +54,8 @@ pub(in crate::oracle::provider) fn thinking_missing(block: &str, found: &str) ->
 }
 
 /// An earlier answer or request had other thinking there. Of the latest message the API says so; others have signatures that no longer fit.
-pub(in crate::oracle::provider) fn thinking_changed(block: String, is_latest: bool) -> Breach {
-    let mut breach = Breach::new(SAME, block, "the thinking before the call has changed");
-    breach.certain_if(is_latest);
-    breach
+pub(in crate::oracle::provider) fn thinking_changed(block: String) -> Breach {
+    Breach::new(SAME, block, "the thinking of the calls has changed, or its place among them")
 }
 
 /// The turn of a running tool loop begins with the thinking that led to its calls.
