@@ -37,6 +37,7 @@ mod planted;
 mod readings;
 mod serving;
 mod session;
+mod taps;
 mod threads;
 mod together;
 mod trial;
