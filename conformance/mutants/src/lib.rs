@@ -49,7 +49,7 @@ pub use catalogue::{all, find};
 pub use error::Error;
 pub use gateway::{Between, GatewayServer, GatewaySettings};
 pub use growth::{Breadth, of_size, survey_sizes};
-pub use matrix::{Effort, Matrix, by_size, catches};
+pub use matrix::{Chosen, Effort, Matrix, by_size, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
 pub use place::Place;

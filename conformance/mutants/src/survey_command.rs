@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use threadspec_cli::{Stop, corpus, files, select};
 use threadspec_judge::corpus::{covering, growth};
-use threadspec_mutants::{Breadth, Demand, Effort, Kind, Matrix, Place, Survey, Trial};
+use threadspec_mutants::{Breadth, Chosen, Demand, Effort, Kind, Matrix, Place, Survey, Trial};
 use threadspec_mutants::{Error, all, by_size, permitted, survey_pairs, survey_sizes};
 use threadspec_report::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
 use threadspec_runner::Exit;
@@ -65,6 +65,9 @@ pub(crate) struct SurveyRun {
     /// Try only what is planted in this host, and nothing that needs other processes
     #[arg(long, value_name = "HOST")]
     host: Option<Host>,
+    /// Try only what has this name; `*` at its end stands for anything (repeatable)
+    #[arg(long, value_name = "NAME")]
+    fault: Vec<String>,
     /// List the cases that catch nothing that another one does not catch
     #[arg(long)]
     redundant: bool,
@@ -87,14 +90,15 @@ impl SurveyRun {
         let (effort, breadth) =
             if self.quick { (Effort::Quick, Breadth::OneProfile) } else { (Effort::Whole, Breadth::EveryProfile) };
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
-        let matrix = Matrix::of(&corpus, &cases, &program, effort, self.host.map(Host::has)).map_err(harness)?;
+        let chosen = Chosen { places: self.host.map(Host::has), names: &self.fault };
+        let matrix = Matrix::of(&corpus, &cases, &program, effort, chosen).map_err(harness)?;
         let mut faults = matrix.faults();
-        if self.host.is_none() {
+        if chosen.is_all() {
             faults.extend(permitted().iter().flat_map(|reading| reading.accusations(fuzzed)));
         }
         let (mut grown, mut paired) = (Survey::default(), Survey::default());
         // With only some of the cases, bugs of size may well survive.
-        if self.filter.is_empty() && self.host.is_none() {
+        if self.filter.is_empty() && chosen.is_all() {
             let files = files(self.corpus.as_deref())?;
             let unread = |error| Stop::new(Exit::Corpus, error);
             grown = survey_sizes(&corpus, &growth::table(&files).map_err(unread)?, breadth).map_err(harness)?;
@@ -106,7 +110,7 @@ impl SurveyRun {
         if self.json {
             print(&format!("{}\n", as_json(&matrix, self.quick)));
         } else {
-            print(&as_text(&matrix, &faults, cases.len(), self.redundant, [grown.trials, paired.trials]));
+            print(&as_text(&matrix, &faults, cases.len(), [self.quick, self.redundant], [grown.trials, paired.trials]));
         }
         Ok(if faults.is_empty() { Exit::Ok } else { Exit::NotConformant })
     }
@@ -139,7 +143,7 @@ fn as_text(
     matrix: &Matrix<'_>,
     faults: &[String],
     cases: usize,
-    list_redundant: bool,
+    [quick, list_redundant]: [bool; 2],
     [grown, paired]: [usize; 2],
 ) -> String {
     let mut out = String::new();
@@ -151,7 +155,7 @@ fn as_text(
         let breaks = if breaks.is_empty() { "the protocol".to_owned() } else { breaks.join(",") };
         out += &format!("{:>4}  {fault} ({}; {breaks})  {first}\n", kills.len(), trial.place());
     }
-    let redundant = matrix.redundant();
+    let redundant = if quick { Vec::new() } else { matrix.redundant() };
     if list_redundant {
         out += &styled(STRONG, "\ncases that catch nothing that the case beside them does not catch\n");
         for (case, other) in &redundant {
@@ -170,9 +174,10 @@ fn as_text(
         );
     }
     let style = if faults.is_empty() { GOOD } else { BAD };
+    let of_no_use = format!(", of which {} catch nothing that another one does not catch", redundant.len());
+    let of_no_use = if quick { "" } else { &of_no_use };
     out + &format!(
-        "\ncases: {cases}, of which {} catch nothing that another one does not catch\nplanted bugs: {}, trials: {}\npermitted, but shown by no case: {idle} trials\nbugs of size: {}, trials: {grown}\nbugs of two conditions: {paired}, {}\n",
-        redundant.len(),
+        "\ncases: {cases}{of_no_use}\nplanted bugs: {}, trials: {}\npermitted, but shown by no case: {idle} trials\nbugs of size: {}, trials: {grown}\nbugs of two conditions: {paired}, {}\n",
         bugs.len(),
         wrong().count(),
         all().filter(|planted| matches!(planted.kind, Kind::Family(_))).count(),

@@ -1,6 +1,7 @@
 //! Putting cases to what is planted, and what comes of it.
 
 use crate::Error;
+use crate::open::UNNAMED;
 use crate::place::Place;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::Value;
@@ -89,9 +90,14 @@ impl<'a> Trial<'a> {
         is_caught && self.complaints.is_empty() && self.kills.iter().all(|kill| !kill.counts)
     }
 
-    /// Whether nothing more can come of further cases of its clauses: it is caught, by a case of each clause, and called by each name.
+    /// Whether it is caught, by a case of each clause, and called by each name.
     pub(crate) fn is_settled(&self) -> bool {
-        self.demand == Demand::Caught && self.fault().is_none()
+        self.is_caught() && self.unnamed().is_none()
+    }
+
+    /// Whether it is caught, by a case of each clause.
+    pub(crate) fn is_caught(&self) -> bool {
+        self.demand == Demand::Caught && self.uncaught().is_none()
     }
 
     /// What the trial shows to be wrong with the corpus or the judge, if anything.
@@ -102,15 +108,25 @@ impl<'a> Trial<'a> {
         if self.demand != Demand::Caught || !self.complaints.is_empty() {
             return None;
         }
+        self.uncaught().or_else(|| self.unnamed().filter(|_| !UNNAMED.contains(&self.fault)))
+    }
+
+    /// Whether it is known not to be called by its names, and is now.
+    pub(crate) fn is_named_at_last(&self) -> bool {
+        UNNAMED.contains(&self.fault) && self.is_settled()
+    }
+
+    fn uncaught(&self) -> Option<String> {
         // A case of level `should` is enough for a bug that breaks no `must`.
         if !self.failed().any(|case| !self.breaks_a_must || case.level == Level::Must) {
             return Some("survives".to_owned());
         }
         let is_own = |clause: &&&str| !self.failed().any(|case| is_about(case, &[**clause]));
-        if let Some(clause) = self.breaks.iter().find(is_own) {
-            return Some(format!("is caught, but by no case of the clause {clause}"));
-        }
-        // One fault, one name. Where profiles compare with the reference, nothing may tell the clauses of a case apart.
+        self.breaks.iter().find(is_own).map(|clause| format!("is caught, but by no case of the clause {clause}"))
+    }
+
+    /// One fault, one name. Where profiles compare with the reference, nothing may tell the clauses of a case apart.
+    fn unnamed(&self) -> Option<String> {
         let is_named = |clause: &&&str| self.kills.iter().any(|kill| kill.names.contains(clause));
         let unnamed = self.breaks.iter().find(|clause| self.is_to_be_named() && !is_named(clause))?;
         let first = self.failed().next().map_or("", |case| &case.id);

@@ -11,10 +11,12 @@ use threadspec_judge::verdict::Judgement;
 
 /// With a quick effort, a gateway's fault is tried with one in so many of the cases of agents; a prime.
 const EVERY: usize = 23;
+/// With a quick effort, a bug that breaks no `must` gets one in so many of the `must` cases of other clauses; a prime.
+const EVERY_MUST: usize = 7;
 
 /// Something that is planted, in one place.
 pub(super) struct MatrixFault {
-    name: &'static str,
+    pub(super) name: &'static str,
     pub(super) planted: Vec<&'static Planted>,
     pub(super) place: Place,
     demand: Demand,
@@ -27,9 +29,16 @@ pub(super) struct MatrixFault {
 }
 
 impl MatrixFault {
-    /// All of them. With a quick effort each is tried over one API, or between one pair of them, by turns.
+    /// All of them. With a quick effort each is tried in one of the places where it is wrong, or permitted, by turns.
     pub(super) fn all(corpus: &Corpus, effort: Effort) -> Vec<Self> {
-        let readings = permitted().into_iter().map(|reading| Self {
+        let mut readings = permitted();
+        if effort == Effort::Quick {
+            readings.retain(|reading| match &*reading.planted {
+                [one] => reading.profile == one.profiles[one.name.len() % one.profiles.len()],
+                _ => true,
+            });
+        }
+        let readings = readings.into_iter().map(|reading| Self {
             name: reading.name,
             place: Place::Twin(reading.profile),
             demand: Demand::Accepted,
@@ -44,9 +53,9 @@ impl MatrixFault {
         let others = others.flat_map(|(turn, planted)| {
             let mut places = Place::of(planted);
             let several = places.len();
-            let is_one_enough = !matches!(places.first(), Some(Place::Twin(_)));
-            if effort == Effort::Quick && several > 0 && is_one_enough {
-                places = vec![places[turn % several]];
+            if effort == Effort::Quick && several > 0 {
+                places.retain(|place| planted.is_reading() || planted.is_wrong_in(place.profile()));
+                places = vec![places[turn % places.len()]];
             }
             let of_place = move |(number, place): (usize, Place)| {
                 let step = if effort == Effort::Quick { (turn % EVERY, EVERY) } else { (number, several) };
@@ -91,12 +100,22 @@ impl MatrixFault {
         let (first, step) = self.turn;
         let taken = (0..cases.len()).filter(|&case| self.place.takes(cases[case])).skip(first).step_by(step);
         let is_whole = effort == Effort::Whole;
-        let is_put = |case: &Case| match self.demand {
-            Demand::Caught => is_usual(case) && (is_whole || self.must_pass_musts() && case.level == Level::Must),
-            Demand::Accepted => !is_about(case, &self.neglects) && (is_usual(case) || is_whole && self.takes_large()),
-            Demand::Spared => is_usual(case),
+        let is_put = |number: usize| {
+            let case = cases[number];
+            let is_turn = (number + self.name.len()).is_multiple_of(EVERY_MUST);
+            match self.demand {
+                Demand::Caught if is_whole => is_usual(case),
+                Demand::Caught => is_turn && self.must_pass_musts() && case.level == Level::Must && is_usual(case),
+                Demand::Accepted if is_about(case, &self.neglects) => false,
+                // Most of what is permitted over the wire shows in cases of the wire.
+                Demand::Accepted if !is_whole && matches!(self.place, Place::Wire(_)) && !case.needs_wire() => {
+                    is_turn && is_usual(case)
+                }
+                Demand::Accepted => is_usual(case) || is_whole && self.takes_large(),
+                Demand::Spared => is_usual(case),
+            }
         };
-        let (put, others): (Vec<usize>, Vec<usize>) = taken.partition(|&case| is_put(cases[case]));
+        let (put, others): (Vec<usize>, Vec<usize>) = taken.partition(|&number| is_put(number));
         let is_left = |case: &Case| self.demand == Demand::Caught && self.is_own(case);
         (put, others.into_iter().filter(|&case| is_left(cases[case])).collect())
     }

@@ -34,6 +34,30 @@ pub enum Effort {
     Quick,
 }
 
+/// Which faults are tried, and where.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chosen<'n> {
+    /// In which places; `None` for all.
+    pub places: Option<fn(Place) -> bool>,
+    /// The names, of which the end may be left open by `*`; none for all.
+    pub names: &'n [String],
+}
+
+impl Chosen<'_> {
+    fn has(self, place: Place, name: &str) -> bool {
+        let is_called = |wanted: &String| match wanted.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => wanted == name,
+        };
+        self.places.is_none_or(|has| has(place)) && (self.names.is_empty() || self.names.iter().any(is_called))
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_all(self) -> bool {
+        self.places.is_none() && self.names.is_empty()
+    }
+}
+
 /// Every trial.
 #[derive(Clone, Debug)]
 pub struct Matrix<'a> {
@@ -53,8 +77,8 @@ pub fn by_size<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Puts cases, the smallest first, to every fault in the places that are chosen. `program` is the path of `threadspec-mutants`, which serves as
-    /// the misbehaving processes: they are tried, and so are runs that meet, if the places are all.
+    /// Puts cases, the smallest first, to every fault that is chosen. `program` is the path of `threadspec-mutants`, which serves as
+    /// the misbehaving processes: they are tried, and so are runs that meet, if nothing is left out.
     ///
     /// # Errors
     ///
@@ -64,7 +88,7 @@ impl<'a> Matrix<'a> {
         cases: &'a [&'a Case],
         program: &Path,
         effort: Effort,
-        is_chosen: Option<fn(Place) -> bool>,
+        chosen: Chosen<'_>,
     ) -> Result<Self, Error> {
         let unknown = |clause: &&&'static str| corpus.clause(clause).is_none();
         if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, bug.breaks.iter().find(unknown)?))) {
@@ -72,13 +96,16 @@ impl<'a> Matrix<'a> {
         }
         let sound: Vec<SoundReplies<'_>> = Place::all().map(|place| SoundReplies::new(place, cases)).collect();
         let mut faults = MatrixFault::all(corpus, effort);
-        faults.retain(|fault| is_chosen.is_none_or(|is_chosen| is_chosen(fault.place)));
+        faults.retain(|fault| chosen.has(fault.place, fault.name));
+        // Of a family of sizes, the largest first: what catches it often catches the others.
+        faults.reverse();
         let try_out = |fault: &MatrixFault| trial(fault, cases, of_place(&sound, fault.place), effort);
         let mut trials: Vec<Trial<'a>> = workers()?.install(|| faults.par_iter().map(try_out).collect());
-        if effort == Effort::Whole {
+        if effort == Effort::Whole && chosen.is_all() {
             workers()?.install(|| find_uses(&mut trials, &faults, cases, &sound));
         }
-        if is_chosen.is_none() {
+        trials.reverse();
+        if chosen.is_all() {
             trials.extend(workers()?.install(|| several::clashes(cases)));
             trials.extend(several::misbehaviours(cases, program)?);
         }
@@ -100,6 +127,9 @@ impl<'a> Matrix<'a> {
             .filter(|&&open| self.trials.iter().any(|trial| trial.fault == open))
             .filter(|&&open| !faulty.iter().any(|(trial, _)| trial.fault == open));
         let closed = closed.map(|open| format!("{open}: is caught now, so that it is no open hole any more"));
+        // A quick effort stops before the case that might name it.
+        let named = self.trials.iter().filter(|trial| self.effort == Effort::Whole && trial.is_named_at_last());
+        let named = named.map(|trial| format!("{}: is called by its name now, and can leave the list", trial.fault));
         let trials = faulty.iter().filter(|(trial, _)| !is_open(trial));
         let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.fault, trial.place()));
         let caught = self.caught();
@@ -107,7 +137,7 @@ impl<'a> Matrix<'a> {
             |case: &&&Case| self.effort == Effort::Whole && must_be_of_use(case) && !caught.contains_key(&*case.id);
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
-        broken.chain(trials).chain(closed).chain(of_no_use).collect()
+        broken.chain(trials).chain(closed).chain(named).chain(of_no_use).collect()
     }
 
     /// For each case that fails a trial, the numbers of those trials.
@@ -197,19 +227,20 @@ fn trial<'a>(fault: &MatrixFault, cases: &[&'a Case], sound: &SoundReplies<'_>, 
     let (every, mut left) = fault.cases(cases, effort);
     every.iter().for_each(|&number| alone(number, &mut trial));
     if effort == Effort::Quick {
-        sound.put_killers_first(&mut left);
+        sound.put_killers_first(fault.name, &mut left);
     }
     for &number in &left {
-        if trial.is_settled() {
+        // Large cases are for what nothing else catches.
+        if trial.is_settled() || trial.is_caught() && !is_usual(cases[number]) {
             break;
         }
         let kills = trial.kills.len();
         alone(number, &mut trial);
         if trial.kills.len() > kills {
-            sound.has_killed(number);
+            sound.has_killed(fault.name, number);
         }
     }
-    if trial.demand == Demand::Caught && !trial.is_settled() {
+    if trial.demand == Demand::Caught && !trial.is_caught() {
         let mut testee = fault.place.testee(&fault.planted);
         let mut own = [every, left].concat();
         own.retain(|&number| fault.is_own(cases[number]));

@@ -2,8 +2,7 @@
 
 use crate::place::Place;
 use crate::trial::{CaseReplies, is_usual};
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::verdict::Judgement;
@@ -13,8 +12,8 @@ pub(super) struct SoundReplies<'a> {
     pub(super) place: Place,
     cases: &'a [&'a Case],
     replies: Vec<OnceLock<SoundReply>>,
-    /// How many faults each large case or row was the one to catch, by its number.
-    killers: Mutex<HashMap<usize, usize>>,
+    /// Which large cases or rows caught a fault that nothing before them did: the family of the fault, and the number of the case.
+    killers: Mutex<HashSet<(String, usize)>>,
 }
 
 struct SoundReply {
@@ -28,19 +27,20 @@ impl<'a> SoundReplies<'a> {
         Self { place, cases, replies, killers: Mutex::default() }
     }
 
-    /// Remembers a large case, or a row, that caught a fault.
-    pub(super) fn has_killed(&self, number: usize) {
-        *self.killers().entry(number).or_default() += 1;
+    /// Remembers a case that caught a fault.
+    pub(super) fn has_killed(&self, fault: &str, number: usize) {
+        self.killers().insert((family(fault), number));
     }
 
-    /// Sorts cases so that those come first that caught other faults: of a family of sizes, one case often catches all.
-    pub(super) fn put_killers_first(&self, numbers: &mut [usize]) {
-        let killers = self.killers();
+    /// Sorts cases so that behind those of usual size those come that caught a fault of the same family.
+    pub(super) fn put_killers_first(&self, fault: &str, numbers: &mut [usize]) {
+        let (family, killers) = (family(fault), self.killers());
         let is_usual = |number: usize| is_usual(self.cases[number]);
-        numbers.sort_by_cached_key(|&number| (!is_usual(number), Reverse(killers.get(&number).copied()), number));
+        let has_killed = |number: usize| killers.contains(&(family.clone(), number));
+        numbers.sort_by_cached_key(|&number| (!is_usual(number), !has_killed(number), number));
     }
 
-    fn killers(&self) -> MutexGuard<'_, HashMap<usize, usize>> {
+    fn killers(&self) -> MutexGuard<'_, HashSet<(String, usize)>> {
         self.killers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,4 +61,9 @@ impl<'a> SoundReplies<'a> {
         let failures = self.replies.iter().filter_map(|reply| reply.get()?.failure.as_ref());
         self.cases.iter().zip(&self.replies).filter_map(failed).zip(failures)
     }
+}
+
+/// The name of a fault without its size.
+fn family(fault: &str) -> String {
+    fault.chars().filter(|c| !c.is_ascii_digit()).collect()
 }

@@ -126,7 +126,7 @@ fn sizes() -> impl Iterator<Item = Planted> {
             message["tool_calls"].as_array_mut().into_iter().for_each(|calls| calls.truncate(size));
         });
     });
-    let rounds = family("run-ends-after-{n}-rounds", &[clause::AGENT_GOES_ON], &[150, 199], |agent, size| {
+    let rounds = family("run-ends-after-{n}-rounds", &[clause::AGENT_GOES_ON], &[150], |agent, size| {
         agent.after_round = Box::new(move |run| {
             if run.turn >= size {
                 run.stop = Some(String::new());
@@ -137,7 +137,7 @@ fn sizes() -> impl Iterator<Item = Planted> {
         family("history-cut-to-the-last-{n}-messages", &[clause::AGENT_START], &[2_000, 5_000], |agent, size| {
             on_given(agent, move |list| drop(list.drain(..list.len().saturating_sub(size))));
         });
-    let tools = family("tools-beyond-number-{n}-not-found", RESULT, &[20, 64, 128, 500], |agent, size| {
+    let tools = family("tools-beyond-number-{n}-not-found", RESULT, &[64, 128, 500], |agent, size| {
         agent.outcome = Box::new(move |run, call| {
             let name = text(&call["name"]).to_owned();
             let tools = run.input["tools"].as_object();
