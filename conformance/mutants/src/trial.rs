@@ -205,12 +205,26 @@ pub(crate) struct CaseReplies {
 impl CaseReplies {
     /// Puts a case to a testee.
     pub(crate) fn of(testee: &mut dyn Testee, case: &Case, profile: JudgeProfile) -> Self {
+        Self::to(case.inputs(), testee, case, profile)
+    }
+
+    /// Puts only the last input of a case to a testee.
+    pub(crate) fn alone(testee: &mut dyn Testee, case: &Case, profile: JudgeProfile) -> Self {
+        Self::to([case.input()].into_iter(), testee, case, profile)
+    }
+
+    fn to<'c>(
+        inputs: impl Iterator<Item = &'c str>,
+        testee: &mut dyn Testee,
+        case: &Case,
+        profile: JudgeProfile,
+    ) -> Self {
         let terms = Terms { profile, abilities: testee.hello().abilities };
         let ask = |(id, input): (usize, &str)| {
             let request = case.request(i64::try_from(id).unwrap_or(i64::MAX), profile);
             testee.ask(&Request { input: input.to_owned(), ..request })
         };
-        Self { terms, outcomes: case.inputs().enumerate().map(ask).collect() }
+        Self { terms, outcomes: inputs.enumerate().map(ask).collect() }
     }
 
     /// The same for the same replies, up to the last digit and to the order of members.

@@ -6,6 +6,7 @@ use crate::permitted::permitted;
 use crate::place::Place;
 use crate::planted::{Kind, OnGateway, OnWire, Planted};
 use crate::trial::{Demand, Trial, breaks_a_must, is_about, is_usual};
+use threadspec_golden::clause;
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::verdict::Judgement;
 
@@ -128,6 +129,11 @@ impl MatrixFault {
     /// Whether it breaks no `must`, so that it has to pass every case of one. Some faults of the twin do more harm: see `neglectful`.
     fn must_pass_musts(&self) -> bool {
         self.demand == Demand::Caught && !self.breaks_a_must && !matches!(self.place, Place::Twin(_))
+    }
+
+    /// Whether it is that one run changes another.
+    pub(super) fn breaks_independence(&self) -> bool {
+        self.breaks.contains(&clause::AGENT_INDEPENDENT)
     }
 
     /// Whether a case is about a clause that it breaks.

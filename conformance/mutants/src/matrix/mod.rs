@@ -18,6 +18,7 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterato
 use sound::SoundReplies;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use threadspec_golden::clause;
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Judgement;
@@ -218,6 +219,15 @@ fn find_uses<'a>(trials: &mut [Trial<'a>], faults: &[MatrixFault], cases: &[&'a 
     found.into_iter().for_each(|(at, kill)| trials[at].kills.push(kill));
 }
 
+/// Whether the last run of a case is right if none comes before it. The judge sees one run, and names what is wrong there: that earlier runs are
+/// the cause is shown so.
+fn is_right_alone(case: &Case, fault: &MatrixFault) -> bool {
+    !case.after().is_empty()
+        && CaseReplies::alone(&mut *fault.place.testee(&fault.planted), case, fault.place.profile())
+            .failure(case)
+            .is_none()
+}
+
 /// Tries a fault.
 fn trial<'a>(fault: &MatrixFault, cases: &[&'a Case], sound: &SoundReplies<'_>, effort: Effort) -> Trial<'a> {
     let mut trial = fault.trial();
@@ -230,8 +240,8 @@ fn trial<'a>(fault: &MatrixFault, cases: &[&'a Case], sound: &SoundReplies<'_>, 
         sound.put_killers_first(fault.name, &mut left);
     }
     for &number in &left {
-        // Large cases are for what nothing else catches.
-        if trial.is_settled() || trial.is_caught() && !is_usual(cases[number]) {
+        // Large cases are for what nothing smaller catches and names.
+        if trial.is_settled() {
             break;
         }
         let kills = trial.kills.len();
@@ -275,7 +285,10 @@ fn put<'a>(
     trial.troubles.extend(trouble);
     if !trial.failed().any(|failed| failed.id == case.id) {
         let counts = failure.counts_against(case, false);
-        let Judgement { broken: names, .. } = failure;
+        let Judgement { broken: mut names, .. } = failure;
+        if fault.breaks_independence() && fault.is_own(case) && is_right_alone(case, fault) {
+            names.push(clause::AGENT_INDEPENDENT);
+        }
         trial.kills.push(Kill { case, names, counts });
     }
 }

@@ -27,7 +27,7 @@ fn after_round(agent: &mut Agent, message: fn(usize) -> Value) {
 
 pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
-        bug("answers-in-front-of-the-response", ANSWERED, |agent| {
+        bug("answers-in-front-of-the-response", &[clause::AGENT_RESPONSE], |agent| {
             agent.answers = Box::new(|run, answers| {
                 let response = run.list.pop();
                 run.list.append(answers);
@@ -111,7 +111,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("calls-without-an-id", VALID, |agent| {
+        bug("calls-without-an-id", &[clause::AGENT_IDS], |agent| {
             agent.shown = Box::new(|_, request| {
                 for call in request.iter_mut().flat_map(calls_mut) {
                     call.remove("id");

@@ -96,7 +96,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         .collect();
     bugs.extend([
         bug("characters-split-between-blocks", TEXT, |agent| agent.raw = in_blocks),
-        bug("lines-beyond-64-kilobytes-refused", TEXT, |agent| {
+        bug("lines-beyond-64-kilobytes-refused", &[clause::AGENT_GOES_ON], |agent| {
             agent.raw = |raw| if raw.len() > 1 << 16 { String::new() } else { raw.to_owned() };
         }),
         bug("results-read-as-yaml", RESULT, |agent| {

@@ -353,7 +353,7 @@ fn pairs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("unknown-tool-after-a-failure-ends-the-run", GOES_ON, |agent| {
+        bug("unknown-tool-after-a-failure-ends-the-run", &[clause::AGENT_FAILURE], |agent| {
             agent.after_round = Box::new(|run| {
                 let told = |start: &str| {
                     run.list

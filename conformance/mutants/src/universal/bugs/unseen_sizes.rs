@@ -217,7 +217,7 @@ fn pieces() -> impl Iterator<Item = Planted> {
 pub(super) fn bugs() -> Vec<Planted> {
     let others = [
         bug("carriage-returns-of-responses-lost", TEXT, |agent| on_said(agent, 0, |text, _| text.replace('\r', ""))),
-        bug("lines-of-responses-that-begin-with-data-unpacked", RESPONSE, |agent| {
+        bug("lines-of-responses-that-begin-with-data-unpacked", TEXT, |agent| {
             on_said(agent, 0, |text, _| text.strip_prefix("data: ").unwrap_or(text).to_owned());
         }),
         bug("second-call-in-a-stream-joins-the-first", RESPONSE, |agent| {
