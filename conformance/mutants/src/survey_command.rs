@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
 use threadspec_cli::{Stop, corpus, files, select};
 use threadspec_judge::corpus::{covering, growth};
@@ -68,6 +69,12 @@ pub(crate) struct SurveyRun {
     /// Try only what has this name; `*` at its end stands for anything (repeatable)
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
+    /// Try one in so many of the faults that are left
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    step: usize,
+    /// With `--quick`: write which cases caught each fault to this file; `killers.txt`, so that the next run tries them first
+    #[arg(long, value_name = "FILE", requires = "quick")]
+    killers: Option<PathBuf>,
     /// List the cases that catch nothing that another one does not catch
     #[arg(long)]
     redundant: bool,
@@ -90,8 +97,11 @@ impl SurveyRun {
         let (effort, breadth) =
             if self.quick { (Effort::Quick, Breadth::OneProfile) } else { (Effort::Whole, Breadth::EveryProfile) };
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
-        let chosen = Chosen { places: self.host.map(Host::has), names: &self.fault };
+        let chosen = Chosen { places: self.host.map(Host::has), names: &self.fault, step: self.step };
         let matrix = Matrix::of(&corpus, &cases, &program, effort, chosen).map_err(harness)?;
+        if let Some(file) = &self.killers {
+            fs::write(file, killers(&matrix)).map_err(|error| Stop::new(Exit::Usage, error.to_string()))?;
+        }
         let mut faults = matrix.faults();
         if chosen.is_all() {
             faults.extend(permitted().iter().flat_map(|reading| reading.accusations(fuzzed)));
@@ -114,6 +124,15 @@ impl SurveyRun {
         }
         Ok(if faults.is_empty() { Exit::Ok } else { Exit::NotConformant })
     }
+}
+
+/// The faults that the smallest cases of their clauses do not catch, each with the cases that do.
+fn killers(matrix: &Matrix<'_>) -> String {
+    let line = |trial: &Trial<'_>| {
+        let cases: Vec<&str> = trial.sought.iter().map(|case| &*case.id).collect();
+        (!cases.is_empty()).then(|| format!("{} {}\n", trial.fault, cases.join(" ")))
+    };
+    matrix.trials.iter().filter_map(line).collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 fn as_json(matrix: &Matrix<'_>, quick: bool) -> Value {

@@ -52,6 +52,8 @@ pub struct Trial<'a> {
     pub shows: bool,
     /// The cases that it failed, whatever their level.
     pub kills: Vec<Kill<'a>>,
+    /// The cases that a quick run found behind smaller ones of its clauses that do not catch it.
+    pub sought: Vec<&'a Case>,
     /// What the run of a misbehaving process says against it beyond the cases.
     pub complaints: Vec<String>,
     /// What is wrong with the corpus or the judge, whatever else is caught.
@@ -69,6 +71,7 @@ impl<'a> Trial<'a> {
             breaks_a_must: true,
             shows: false,
             kills: Vec::new(),
+            sought: Vec::new(),
             complaints: Vec::new(),
             troubles: Vec::new(),
         }
@@ -114,6 +117,11 @@ impl<'a> Trial<'a> {
     /// Whether it is known not to be called by its names, and is now.
     pub(crate) fn is_named_at_last(&self) -> bool {
         UNNAMED.contains(&self.fault) && self.is_settled()
+    }
+
+    /// Whether it is caught, and known not to be called by its names.
+    pub(crate) fn is_known_unnamed(&self) -> bool {
+        self.is_caught() && UNNAMED.contains(&self.fault)
     }
 
     fn uncaught(&self) -> Option<String> {

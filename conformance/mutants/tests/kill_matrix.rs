@@ -26,7 +26,7 @@ fn what_no_model_can_have_said_is_held_against_the_gateway() {
             &cases,
             program,
             Effort::Whole,
-            Chosen { places: Some(is_there), names: &[bug.to_owned()] },
+            Chosen { places: Some(is_there), names: &[bug.to_owned()], step: 1 },
         )?;
         let is_it = |trial: &&Trial<'_>| trial.fault == bug;
         Ok::<_, Error>(matrix.trials.iter().find(is_it).map(Trial::fault))
@@ -42,13 +42,28 @@ fn no_reading_of_large_integers_is_accused() {
     let program = Path::new(env!("CARGO_BIN_EXE_threadspec-mutants"));
     let names = ["integers-of-any-length-exact", "large-integers-as-doubles-*"].map(str::to_owned);
     let matrix = on_deep_stack(|| {
-        let matrix = Matrix::of(corpus, &cases, program, Effort::Whole, Chosen { places: None, names: &names })?;
+        let matrix =
+            Matrix::of(corpus, &cases, program, Effort::Whole, Chosen { places: None, names: &names, step: 1 })?;
         let said: Vec<String> = matrix.trials.iter().filter_map(Trial::fault).collect();
         Ok::<_, Error>((matrix.trials.len(), said))
     });
     let (trials, said) = matrix.expect("a thread can be started").expect("threads can be started");
     assert!(trials >= 4, "{trials}");
     assert!(said.is_empty(), "{said:?}");
+}
+
+#[test]
+fn what_caught_a_fault_before_exists() {
+    let (corpus, _) = embedded();
+    let lines: Vec<&str> = include_str!("../killers.txt").lines().collect();
+    assert!(lines.len() > 800, "{}", lines.len());
+    for line in lines {
+        let (fault, cases) = line.split_once(' ').expect("a fault and its cases");
+        assert!(find(fault).is_some(), "{fault}");
+        for case in cases.split(' ') {
+            assert!(corpus.cases.iter().any(|known| known.id == case), "{case}");
+        }
+    }
 }
 
 /// The bugs that the matrix tries one by one.

@@ -42,6 +42,8 @@ pub struct Chosen<'n> {
     pub places: Option<fn(Place) -> bool>,
     /// The names, of which the end may be left open by `*`; none for all.
     pub names: &'n [String],
+    /// One in so many of what is left, the first among them; 0 and 1 for all.
+    pub step: usize,
 }
 
 impl Chosen<'_> {
@@ -55,9 +57,12 @@ impl Chosen<'_> {
 
     /// Whether nothing is left out.
     pub fn is_all(self) -> bool {
-        self.places.is_none() && self.names.is_empty()
+        self.places.is_none() && self.names.is_empty() && self.step < 2
     }
 }
+
+/// So many of the smallest cases of its clauses are tried at no cost.
+const AT_ONCE: usize = 4;
 
 /// Every trial.
 #[derive(Clone, Debug)]
@@ -98,9 +103,12 @@ impl<'a> Matrix<'a> {
         let sound: Vec<SoundReplies<'_>> = Place::all().map(|place| SoundReplies::new(place, cases)).collect();
         let mut faults = MatrixFault::all(corpus, effort);
         faults.retain(|fault| chosen.has(fault.place, fault.name));
+        keep_one_in(chosen.step, &mut faults);
         // Of a family of sizes, the largest first: what catches it often catches the others.
         faults.reverse();
         let try_out = |fault: &MatrixFault| trial(fault, cases, of_place(&sound, fault.place), effort);
+        let is_needed = |sound: &&SoundReplies<'_>| faults.iter().any(|fault| fault.place == sound.place);
+        workers()?.install(|| sound.par_iter().filter(is_needed).for_each(SoundReplies::put_usual));
         let mut trials: Vec<Trial<'a>> = workers()?.install(|| faults.par_iter().map(try_out).collect());
         if effort == Effort::Whole && chosen.is_all() {
             workers()?.install(|| find_uses(&mut trials, &faults, cases, &sound));
@@ -195,6 +203,17 @@ fn must_be_of_use(case: &Case) -> bool {
     is_usual(case) || !case.is_row() && case.is_in(JudgeProfile::Universal)
 }
 
+/// Leaves one in `step` of what is planted, in all of its places.
+fn keep_one_in(step: usize, faults: &mut Vec<MatrixFault>) {
+    let (mut number, mut last) = (0, None);
+    faults.retain(|fault| {
+        if last.replace(fault.name).is_some_and(|last| last != fault.name) {
+            number += 1;
+        }
+        step < 2 || number % step == 0
+    });
+}
+
 /// Finds, for each large case that no fault was left for, one that it catches as well.
 fn find_uses<'a>(trials: &mut [Trial<'a>], faults: &[MatrixFault], cases: &[&'a Case], sound: &[SoundReplies<'_>]) {
     let is_idle = |number: &usize| {
@@ -236,19 +255,25 @@ fn trial<'a>(fault: &MatrixFault, cases: &[&'a Case], sound: &SoundReplies<'_>, 
     };
     let (every, mut left) = fault.cases(cases, effort);
     every.iter().for_each(|&number| alone(number, &mut trial));
+    let by_size = left.clone();
     if effort == Effort::Quick {
         sound.put_killers_first(fault.name, &mut left);
     }
     for &number in &left {
         // Large cases are for what nothing smaller catches and names.
-        if trial.is_settled() {
+        if trial.is_settled() || effort == Effort::Quick && trial.is_known_unnamed() {
             break;
         }
         let kills = trial.kills.len();
         alone(number, &mut trial);
         if trial.kills.len() > kills {
             sound.has_killed(fault.name, number);
+            trial.sought.push(cases[number]);
         }
+    }
+    let at_once = &by_size[..by_size.len().min(AT_ONCE)];
+    if trial.sought.iter().all(|case| at_once.iter().any(|&number| cases[number].id == case.id)) {
+        trial.sought.clear();
     }
     if trial.demand == Demand::Caught && !trial.is_caught() {
         let mut testee = fault.place.testee(&fault.planted);

@@ -2,8 +2,9 @@
 
 use crate::place::Place;
 use crate::trial::{CaseReplies, is_usual};
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::verdict::Judgement;
 
@@ -27,17 +28,28 @@ impl<'a> SoundReplies<'a> {
         Self { place, cases, replies, killers: Mutex::default() }
     }
 
+    /// Puts every case of usual size, so that `broken` has it. Of the cases of agents behind a gateway, those that faults need are enough: the
+    /// agent's part is the same between all APIs.
+    pub(super) fn put_usual(&self) {
+        let is_put = |case: &Case| is_usual(case) && self.place.takes(case) && !matches!(self.place, Place::Behind(_));
+        let usual: Vec<usize> = (0..self.cases.len()).filter(|&number| is_put(self.cases[number])).collect();
+        usual.into_par_iter().for_each(|number| drop(self.fingerprint(number)));
+    }
+
     /// Remembers a case that caught a fault.
     pub(super) fn has_killed(&self, fault: &str, number: usize) {
         self.killers().insert((family(fault), number));
     }
 
-    /// Sorts cases so that behind those of usual size those come that caught a fault of the same family.
+    /// Sorts cases so that those come first that caught the fault when `killers.txt` was written, and behind those of usual size those that caught a
+    /// fault of the same family.
     pub(super) fn put_killers_first(&self, fault: &str, numbers: &mut [usize]) {
         let (family, killers) = (family(fault), self.killers());
         let is_usual = |number: usize| is_usual(self.cases[number]);
         let has_killed = |number: usize| killers.contains(&(family.clone(), number));
-        numbers.sort_by_cached_key(|&number| (!is_usual(number), !has_killed(number), number));
+        let known: Vec<&str> = known_killers(fault).collect();
+        let is_known = |number: usize| known.contains(&&*self.cases[number].id);
+        numbers.sort_by_cached_key(|&number| (!is_known(number), !is_usual(number), !has_killed(number), number));
     }
 
     fn killers(&self) -> MutexGuard<'_, HashSet<(String, usize)>> {
@@ -61,6 +73,13 @@ impl<'a> SoundReplies<'a> {
         let failures = self.replies.iter().filter_map(|reply| reply.get()?.failure.as_ref());
         self.cases.iter().zip(&self.replies).filter_map(failed).zip(failures)
     }
+}
+
+/// The cases that caught a fault when `killers.txt` was written. Without it a quick run finds the same, later.
+fn known_killers(fault: &str) -> impl Iterator<Item = &'static str> {
+    static KILLERS: LazyLock<HashMap<&str, &str>> =
+        LazyLock::new(|| include_str!("../../killers.txt").lines().filter_map(|line| line.split_once(' ')).collect());
+    KILLERS.get(fault).into_iter().flat_map(|cases| cases.split(' '))
 }
 
 /// The name of a fault without its size.
