@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use threadspec_cli::{Stop, corpus, files, select};
 use threadspec_judge::corpus::{covering, growth};
-use threadspec_mutants::{Breadth, Chosen, Demand, Effort, Kind, Matrix, Place, Survey, Trial};
+use threadspec_mutants::{Breadth, ChosenFaults, Demand, Effort, Kind, Matrix, Place, Survey, Trial};
 use threadspec_mutants::{Error, all, by_size, permitted, survey_pairs, survey_sizes};
 use threadspec_report::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
 use threadspec_runner::Exit;
@@ -97,7 +97,7 @@ impl SurveyRun {
         let (effort, breadth) =
             if self.quick { (Effort::Quick, Breadth::OneProfile) } else { (Effort::Whole, Breadth::EveryProfile) };
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
-        let chosen = Chosen { places: self.host.map(Host::has), names: &self.fault, step: self.step };
+        let chosen = ChosenFaults { places: self.host.map(Host::has), names: &self.fault, step: self.step };
         let matrix = Matrix::of(&corpus, &cases, &program, effort, chosen).map_err(harness)?;
         if let Some(file) = &self.killers {
             fs::write(file, killers(&matrix)).map_err(|error| Stop::new(Exit::Usage, error.to_string()))?;

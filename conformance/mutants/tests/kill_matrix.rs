@@ -8,7 +8,7 @@ use threadspec_judge::corpus::covering;
 use threadspec_judge::corpus::growth;
 use threadspec_judge::corpus::{Case, Level, embedded, embedded_files};
 use threadspec_judge::json::on_deep_stack;
-use threadspec_mutants::{Between, Breadth, Chosen, Effort, Error, Kind, Matrix, Place, Planted, Trial};
+use threadspec_mutants::{Between, Breadth, ChosenFaults, Effort, Error, Kind, Matrix, Place, Planted, Trial};
 use threadspec_mutants::{all, find, survey_pairs, survey_sizes};
 
 /// A client of Anthropic reads an input that is no object, which no model can have said in that API: that excuses no gateway.
@@ -26,7 +26,7 @@ fn what_no_model_can_have_said_is_held_against_the_gateway() {
             &cases,
             program,
             Effort::Whole,
-            Chosen { places: Some(is_there), names: &[bug.to_owned()], step: 1 },
+            ChosenFaults { places: Some(is_there), names: &[bug.to_owned()], step: 1 },
         )?;
         let is_it = |trial: &&Trial<'_>| trial.fault == bug;
         Ok::<_, Error>(matrix.trials.iter().find(is_it).map(Trial::fault))
@@ -43,7 +43,7 @@ fn no_reading_of_large_integers_is_accused() {
     let names = ["integers-of-any-length-exact", "large-integers-as-doubles-*"].map(str::to_owned);
     let matrix = on_deep_stack(|| {
         let matrix =
-            Matrix::of(corpus, &cases, program, Effort::Whole, Chosen { places: None, names: &names, step: 1 })?;
+            Matrix::of(corpus, &cases, program, Effort::Whole, ChosenFaults { places: None, names: &names, step: 1 })?;
         let said: Vec<String> = matrix.trials.iter().filter_map(Trial::fault).collect();
         Ok::<_, Error>((matrix.trials.len(), said))
     });

@@ -37,7 +37,7 @@ pub enum Effort {
 
 /// Which faults are tried, and where.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Chosen<'n> {
+pub struct ChosenFaults<'n> {
     /// In which places; `None` for all.
     pub places: Option<fn(Place) -> bool>,
     /// The names, of which the end may be left open by `*`; none for all.
@@ -46,7 +46,7 @@ pub struct Chosen<'n> {
     pub step: usize,
 }
 
-impl Chosen<'_> {
+impl ChosenFaults<'_> {
     fn has(self, place: Place, name: &str) -> bool {
         let is_called = |wanted: &String| match wanted.strip_suffix('*') {
             Some(beginning) => name.starts_with(beginning),
@@ -94,7 +94,7 @@ impl<'a> Matrix<'a> {
         cases: &'a [&'a Case],
         program: &Path,
         effort: Effort,
-        chosen: Chosen<'_>,
+        chosen: ChosenFaults<'_>,
     ) -> Result<Self, Error> {
         let unknown = |clause: &&&'static str| corpus.clause(clause).is_none();
         if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, bug.breaks.iter().find(unknown)?))) {

@@ -33,7 +33,9 @@ impl<'a> SoundReplies<'a> {
     pub(super) fn put_usual(&self) {
         let is_put = |case: &Case| is_usual(case) && self.place.takes(case) && !matches!(self.place, Place::Behind(_));
         let usual: Vec<usize> = (0..self.cases.len()).filter(|&number| is_put(self.cases[number])).collect();
-        usual.into_par_iter().for_each(|number| drop(self.fingerprint(number)));
+        usual.into_par_iter().for_each(|number| {
+            self.fingerprint(number);
+        });
     }
 
     /// Remembers a case that caught a fault.

@@ -1,8 +1,8 @@
 //! What faults do with texts, values and lists: each operator once. `n` is a size.
 
 use super::bugs::cut;
+use crate::agent::taps::each;
 use crate::agent::text;
-use crate::taps::each;
 use serde_json::{Value, json};
 
 /// The first characters, and nothing behind.
@@ -260,6 +260,7 @@ pub(super) fn last(list: &mut Vec<Value>, n: usize) {
 }
 
 /// The elements behind so many come first.
+#[expect(clippy::ptr_arg, reason = "an operator of lists may make them shorter")]
 pub(super) fn rotated(list: &mut Vec<Value>, n: usize) {
     let middle = n.min(list.len());
     list.rotate_left(middle);
@@ -290,6 +291,7 @@ pub(super) fn joined(list: &mut Vec<Value>) {
 }
 
 /// Behind so many, texts begin again with the first one.
+#[expect(clippy::ptr_arg, reason = "an operator of lists may make them shorter")]
 pub(super) fn wrapped_around(list: &mut Vec<Value>, n: usize) {
     for index in n..list.len() {
         list[index]["content"] = list[index - n]["content"].clone();

@@ -8,7 +8,6 @@ use threadspec_golden::clause;
 
 const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
 const ORDER: &[&str] = &[clause::AGENT_ORDER];
-const VALID: &[&str] = &[clause::AGENT_VALID];
 
 fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static) {
     agent.answers = Box::new(move |_, answers| change(answers));

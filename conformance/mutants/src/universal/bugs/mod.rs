@@ -26,9 +26,9 @@ mod unseen_sizes;
 mod words;
 
 use super::bug;
+pub(super) use crate::agent::taps::each;
 use crate::agent::{Agent, RunState, ToolOutcome, content, distinct, mend};
 use crate::planted::Planted;
-pub(super) use crate::taps::each;
 use serde_json::{Map, Value};
 use threadspec_golden::clause;
 

@@ -2,10 +2,13 @@
 
 use super::super::operators as op;
 use super::bug;
+use crate::agent::taps::Operator::{self, Inside, List, ListBy, Text, TextBy, ValueBy};
+use crate::agent::taps::TapSite::{
+    self, Answers, ArgumentNames, Arguments, BesideCalls, Calls, Failure, Given, GivenList, InResult, Result, Said,
+    Structured,
+};
 use crate::agent::{answer, text};
 use crate::planted::Planted;
-use crate::taps::Operator::{self, Inside, List, ListBy, Text, TextBy, ValueBy};
-use crate::taps::Site::{self, *};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -20,58 +23,58 @@ const TEXT: &[&str] = &[clause::AGENT_TEXT];
 const TOLD: &[&str] = &[clause::AGENT_FAILURE_TOLD];
 const VALID: &[&str] = &[clause::AGENT_VALID];
 
-const ANY: Site = Given("");
-const QUESTION: Site = Given("human");
-const INSTRUCTIONS: Site = Given("system");
-const GIVEN_RESULT: Site = Given("tool");
-const GIVEN_ANSWER: Site = Given("ai");
+const ANY: TapSite = Given("");
+const QUESTION: TapSite = Given("human");
+const INSTRUCTIONS: TapSite = Given("system");
+const GIVEN_RESULT: TapSite = Given("tool");
+const GIVEN_ANSWER: TapSite = Given("ai");
 
 /// One fault for each size, or a single one. `{n}` in the name stands for the size.
-struct Row {
+struct BugRow {
     name: &'static str,
     breaks: &'static [&'static str],
-    site: Site,
+    site: TapSite,
     operator: Operator,
     sizes: &'static [usize],
 }
 
-const fn row(name: &'static str, breaks: &'static [&'static str], site: Site, operator: Operator) -> Row {
-    Row { name, breaks, site, operator, sizes: &[0] }
+const fn row(name: &'static str, breaks: &'static [&'static str], site: TapSite, operator: Operator) -> BugRow {
+    BugRow { name, breaks, site, operator, sizes: &[0] }
 }
 
 const fn edits(
     name: &'static str,
     breaks: &'static [&'static str],
-    site: Site,
+    site: TapSite,
     edit: fn(&str, usize) -> String,
     sizes: &'static [usize],
-) -> Row {
-    Row { name, breaks, site, operator: TextBy(edit, 0), sizes }
+) -> BugRow {
+    BugRow { name, breaks, site, operator: TextBy(edit, 0), sizes }
 }
 
 const fn values(
     name: &'static str,
     breaks: &'static [&'static str],
-    site: Site,
+    site: TapSite,
     change: fn(&mut Value, usize),
     sizes: &'static [usize],
-) -> Row {
-    Row { name, breaks, site, operator: ValueBy(change, 0), sizes }
+) -> BugRow {
+    BugRow { name, breaks, site, operator: ValueBy(change, 0), sizes }
 }
 
 const fn lists(
     name: &'static str,
     breaks: &'static [&'static str],
-    site: Site,
+    site: TapSite,
     cut: fn(&mut Vec<Value>, usize),
     sizes: &'static [usize],
-) -> Row {
-    Row { name, breaks, site, operator: ListBy(cut, 0), sizes }
+) -> BugRow {
+    BugRow { name, breaks, site, operator: ListBy(cut, 0), sizes }
 }
 
 /// What happens to texts.
 #[rustfmt::skip]
-const TEXTS: &[Row] = &[
+const TEXTS: &[BugRow] = &[
     row("results-as-templates", TEXT, Result, Text(op::template)),
     row("results-without-tags", TEXT, Result, Text(op::without_tags)),
     row("results-without-tokens", TEXT, Result, Text(op::without_tokens)),
@@ -153,7 +156,7 @@ const TEXTS: &[Row] = &[
 
 /// What happens inside arguments and results.
 #[rustfmt::skip]
-const VALUES: &[Row] = &[
+const VALUES: &[BugRow] = &[
     values("members-beyond-{n}-dropped", RESULT, InResult, op::first_members, &[1_024, 9_999]),
     values("elements-beyond-{n}-dropped", RESULT, InResult, op::first_elements, &[1_024, 9_999]),
     values("results-below-level-{n}-lost", RESULT, InResult, op::pruned, &[16, 32]),
@@ -177,7 +180,7 @@ fn is_failure(answer: &Value) -> bool {
 
 /// What happens to lists: the messages that are given, the calls of a response, and their answers.
 #[rustfmt::skip]
-const LISTS: &[Row] = &[
+const LISTS: &[BugRow] = &[
     row("only-the-first-call-answered", ANSWERED, Answers, List(|answers| answers.truncate(1))),
     row("only-the-last-call-answered", ANSWERED, Answers, List(|answers| op::last(answers, 1))),
     row("no-call-answered", ANSWERED, Answers, List(Vec::clear)),
@@ -246,7 +249,7 @@ const LISTS: &[Row] = &[
 
 /// The faults of all rows.
 pub(super) fn bugs() -> Vec<Planted> {
-    let of_row = |row: &'static Row| {
+    let of_row = |row: &'static BugRow| {
         row.sizes.iter().map(move |&n| {
             let operator = row.operator.with(n);
             bug(&row.name.replace("{n}", &n.to_string()), row.breaks, move |agent| {

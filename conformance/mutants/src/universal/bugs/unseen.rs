@@ -9,7 +9,6 @@ use threadspec_golden::clause;
 
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
-const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const END: &[&str] = &[clause::AGENT_END];
 const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
 

@@ -1,12 +1,12 @@
 //! Taps: an agent hands its values to them, each with the site at which it passes, and knows of no fault. A fault is data: a site and an
 //! operator.
 
-use crate::agent::{ToolOutcome, calls};
+use super::{ToolOutcome, calls};
 use serde_json::Value;
 
 /// Where a value passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Site {
+pub(crate) enum TapSite {
     /// The text of each given message of a type; of any, if it is empty.
     Given(&'static str),
     /// The given list.
@@ -52,27 +52,27 @@ pub(crate) enum Operator {
 
 /// The faults of an agent that are data.
 #[derive(Default)]
-pub(crate) struct Taps(pub(crate) Vec<(Site, Operator)>);
+pub(crate) struct Taps(pub(crate) Vec<(TapSite, Operator)>);
 
 impl Taps {
     /// The operators of a site.
-    fn at(&self, site: Site) -> impl Iterator<Item = Operator> {
+    fn at(&self, site: TapSite) -> impl Iterator<Item = Operator> {
         self.0.iter().filter(move |(own, _)| *own == site).map(|(_, operator)| *operator)
     }
 
-    fn text(&self, site: Site, text: &mut String) {
+    fn text(&self, site: TapSite, text: &mut String) {
         for operator in self.at(site) {
             *text = operator.edited(text);
         }
     }
 
-    fn value(&self, site: Site, value: &mut Value) {
+    fn value(&self, site: TapSite, value: &mut Value) {
         for operator in self.at(site) {
             operator.change(value);
         }
     }
 
-    fn list(&self, site: Site, list: &mut Vec<Value>) {
+    fn list(&self, site: TapSite, list: &mut Vec<Value>) {
         for operator in self.at(site) {
             match operator {
                 Operator::List(cut) => cut(list),
@@ -83,7 +83,7 @@ impl Taps {
     }
 
     /// The text of a message.
-    fn content(&self, site: Site, message: &mut Value) {
+    fn content(&self, site: TapSite, message: &mut Value) {
         if let Value::String(text) = &mut message["content"] {
             self.text(site, text);
         }
@@ -94,10 +94,10 @@ impl Taps {
         if self.0.is_empty() {
             return;
         }
-        self.list(Site::GivenList, list);
+        self.list(TapSite::GivenList, list);
         for message in list {
             for &(site, operator) in &self.0 {
-                if let Site::Given(kind) = site
+                if let TapSite::Given(kind) = site
                     && (kind.is_empty() || message["type"] == kind)
                     && let Value::String(text) = &mut message["content"]
                 {
@@ -112,17 +112,17 @@ impl Taps {
         if self.0.is_empty() {
             return;
         }
-        self.content(Site::Said, message);
+        self.content(TapSite::Said, message);
         if !calls(message).is_empty() {
-            self.content(Site::BesideCalls, message);
+            self.content(TapSite::BesideCalls, message);
         }
         let Some(calls) = message.get_mut("tool_calls").and_then(Value::as_array_mut) else { return };
-        self.list(Site::Calls, calls);
+        self.list(TapSite::Calls, calls);
         for call in calls {
-            self.value(Site::Arguments, &mut call["args"]);
+            self.value(TapSite::Arguments, &mut call["args"]);
             if let Some(members) = call["args"].as_object_mut() {
                 let renamed = std::mem::take(members).into_iter().map(|(mut name, value)| {
-                    self.text(Site::ArgumentNames, &mut name);
+                    self.text(TapSite::ArgumentNames, &mut name);
                     (name, value)
                 });
                 *members = renamed.collect();
@@ -134,16 +134,16 @@ impl Taps {
     pub(crate) fn outcome(&self, outcome: &mut ToolOutcome) {
         match outcome {
             ToolOutcome::Result(Value::String(_)) | ToolOutcome::Unknown(_) => {}
-            ToolOutcome::Result(value) => self.value(Site::InResult, value),
-            ToolOutcome::Failure(error) => self.text(Site::Failure, error),
+            ToolOutcome::Result(value) => self.value(TapSite::InResult, value),
+            ToolOutcome::Failure(error) => self.text(TapSite::Failure, error),
         }
     }
 
     /// What the model is told of it.
     pub(crate) fn told(&self, outcome: &ToolOutcome, content: &mut Value) {
         let site = match outcome {
-            ToolOutcome::Result(Value::String(_)) => Site::Result,
-            ToolOutcome::Result(_) => Site::Structured,
+            ToolOutcome::Result(Value::String(_)) => TapSite::Result,
+            ToolOutcome::Result(_) => TapSite::Structured,
             ToolOutcome::Failure(_) | ToolOutcome::Unknown(_) => return,
         };
         if let Value::String(text) = content {
@@ -153,7 +153,7 @@ impl Taps {
 
     /// The answers to the calls of a response.
     pub(crate) fn answers(&self, answers: &mut Vec<Value>) {
-        self.list(Site::Answers, answers);
+        self.list(TapSite::Answers, answers);
     }
 }
 

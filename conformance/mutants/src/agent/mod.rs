@@ -1,9 +1,11 @@
 //! An agent with tool rounds that shares no code with the reference: JSON in, JSON out, and every decision a seam that a
 //! planted bug or reading can replace.
 
+pub(crate) mod taps;
+
 use crate::asked::WireRun;
-use crate::taps::Taps;
 use serde_json::{Value, json};
+use taps::Taps;
 use threadspec_judge::json::list;
 pub(super) use threadspec_judge::json::text;
 use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, RejectKind, Reply, Request};
