@@ -141,9 +141,9 @@ impl<'a> Trial<'a> {
         Some(format!("is caught, by {first} first, but never called a breach of {unnamed}"))
     }
 
-    /// Whether the judge must call it by the names of its clauses.
+    /// Whether the judge must call it by the names of its clauses. Over the wire a fault of the agent often shows as another one's.
     fn is_to_be_named(&self) -> bool {
-        self.place.is_some_and(|place| place.profile() == JudgeProfile::Universal)
+        matches!(self.place, Some(Place::Agent | Place::Sessions | Place::Gateway(_)))
     }
 }
 
