@@ -24,7 +24,7 @@ pub(crate) struct ServeGateway {
     /// The model that the upstream is asked for, in the place of the client's
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// What is planted in it, bug or reading; `threadspec-mutants run --gateways` lists all
+    /// What is planted in it, bug or reading; `threadspec-mutants list` has all
     #[arg(long, value_name = "NAME")]
     bug: Option<String>,
 }

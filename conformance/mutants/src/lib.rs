@@ -32,6 +32,7 @@ mod open;
 mod over_wire;
 mod pairs;
 mod permitted;
+mod place;
 mod planted;
 mod readings;
 mod serving;
@@ -47,12 +48,13 @@ pub use catalogue::{all, find};
 pub use error::Error;
 pub use gateway::{Between, GatewayServer, GatewaySettings};
 pub use growth::{Breadth, of_size, survey_sizes};
-pub use matrix::{Matrix, catches};
+pub use matrix::{ChosenFaults, Effort, Matrix, by_size, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
+pub use place::Place;
 pub use planted::{
     Clash, Family, Kind, Misbehaviour, OnAgent, OnGateway, OnSession, OnTwin, OnWire, Planted, Reading, sound,
     sound_agent, sound_sessions, together,
 };
 pub use together::Together;
-pub use trial::{Selection, Survey, Trial};
+pub use trial::{Demand, Kill, Survey, Trial};

@@ -1,10 +1,27 @@
-//! Bugs that the corpus is known not to catch: holes in it that are open. The matrix fails if another bug survives, and if one of these is
-//! caught, so that the list only shrinks.
+//! What the corpus and the judge are known not to do yet. The matrix fails for any other bug, and if one of these is caught or named, so that
+//! the lists only shrink.
 
-/// Their names.
+/// Bugs that no case catches: holes of the corpus.
 pub(crate) const OPEN: &[&str] = &[
     // AGENT-START forbids these by the letter, but there are providers that take no empty text: disputed, so that no case shows them.
     "blank-questions-dropped",
     "empty-answers-of-the-history-dropped",
     "empty-system-message-dropped",
+];
+
+/// Bugs that a case of their clauses catches, while the judge calls them a breach of other clauses alone.
+pub(crate) const UNNAMED: &[&str] = &[
+    // The result of a sibling that is lost beside a failure is called AGENT-RESULT, which it is as well.
+    "failure-cancels-later-siblings",
+    "unknown-tool-cancels-the-round",
+    "unknown-tool-in-front-fails-its-siblings",
+    // A run that ends before its limit is called AGENT-GOES-ON: what the agent counted cannot be seen.
+    "limit-counts-calls",
+    "limit-counts-messages",
+    // A refusal without a word is called a failure that nothing caused: AGENT-GOES-ON.
+    "broken-history-refused-without-a-word",
+    // An answer under the id of before is no answer to the renamed call: AGENT-ANSWERED.
+    "repeated-ids-renamed-in-the-call-alone",
+    // The turns of a talk in a result are words like others to the judge: AGENT-RESULT.
+    "results-cut-at-human",
 ];

@@ -3,7 +3,7 @@
 
 use crate::catalogue::all;
 use crate::planted::{Kind, Planted, together};
-use crate::trial::{Expected, Selection, failure, is_about, is_for_all_bugs};
+use crate::trial::{CaseReplies, is_about};
 use std::collections::BTreeSet;
 use std::fmt;
 use threadspec_campaign::{FuzzFinding, FuzzOptions, run};
@@ -42,7 +42,7 @@ pub struct Permitted {
     pub neglects: Vec<&'static str>,
     /// The operations in which it shows.
     ops: Vec<Op>,
-    planted: Vec<&'static Planted>,
+    pub(crate) planted: Vec<&'static Planted>,
 }
 
 impl fmt::Debug for Permitted {
@@ -129,24 +129,15 @@ impl Permitted {
         together(&self.planted)
     }
 
-    /// The cases that object, except those of clauses that it does not follow.
+    /// The cases that object, except large ones, rows of covering arrays, and those of clauses that it does not follow.
     pub fn objections<'a>(&self, cases: &[&'a Case]) -> Vec<&'a Case> {
-        self.objections_of(cases, Selection::OwnClauses, &Expected::new())
-    }
-
-    /// The same for a selection of cases.
-    pub(crate) fn objections_of<'a>(
-        &self,
-        cases: &[&'a Case],
-        selection: Selection,
-        expected: &Expected<'_>,
-    ) -> Vec<&'a Case> {
-        let is_asked = |case: &Case| is_for_all_bugs(case) || selection == Selection::EveryCase && case.is_row();
         let mut testee = InProcess::new(self.implementation());
-        let is_put = |case: &Case| case.is_in(self.profile) && self.ops.contains(&case.op) && is_asked(case);
+        let is_put = |case: &Case| {
+            let is_usual = !case.is_row() && !case.is_template;
+            is_usual && case.is_in(self.profile) && self.ops.contains(&case.op) && !is_about(case, &self.neglects)
+        };
         let cases = cases.iter().copied().filter(|case| is_put(case));
-        let failed = cases.filter(|case| failure(&mut testee, case, self.profile, expected).is_some());
-        failed.filter(|case| !is_about(case, &self.neglects)).collect()
+        cases.filter(|case| CaseReplies::of(&mut testee, case, self.profile).failure(case).is_some()).collect()
     }
 
     /// What the fuzzer holds against it in so many cases. A campaign that cannot go on counts, too.

@@ -58,6 +58,18 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// In what it is planted, in a word.
+    pub fn host(&self) -> &'static str {
+        match self {
+            Self::Bug(_) | Self::Reading(_) | Self::Family(_) => "twin",
+            Self::AgentBug(_) | Self::AgentReading(_) | Self::Clash(_) => "agent",
+            Self::WireBug(_) | Self::WireReading(_) => "wire",
+            Self::SessionBug(_) | Self::SessionLapse(_) | Self::SessionReading(_) => "sessions",
+            Self::GatewayBug(_) | Self::GatewayReading(_) => "gateways",
+            Self::Misbehaviour(_) => "process",
+        }
+    }
+
     /// What is planted in the agent that keeps threads.
     pub(crate) fn of_sessions(&self) -> Option<OnSession> {
         match *self {
@@ -259,11 +271,11 @@ pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
         !matches!(planted.kind, Kind::Bug(_) | Kind::Reading(_) | Kind::Family(_) | Kind::Misbehaviour(_))
     };
     let mut host = if planted.iter().any(|planted| planted.kind.of_sessions().is_some()) {
-        Host::Sessions(Box::default())
+        PlantedHost::Sessions(Box::default())
     } else if planted.iter().any(is_of_agent) {
-        Host::Agent(Box::default())
+        PlantedHost::Agent(Box::default())
     } else {
-        Host::Twin(Box::default())
+        PlantedHost::Twin(Box::default())
     };
     planted.iter().for_each(|planted| host.plant(planted));
     host
@@ -271,27 +283,27 @@ pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
 
 /// The twin of the reference without a bug, which must pass.
 pub fn sound() -> impl Implementation + Send {
-    Host::Twin(Box::default())
+    PlantedHost::Twin(Box::default())
 }
 
 /// The agent without a bug, which must pass.
 pub fn sound_agent() -> impl Implementation + Send {
-    Host::Agent(Box::default())
+    PlantedHost::Agent(Box::default())
 }
 
 /// The agent that keeps threads, without a bug, which must pass.
 pub fn sound_sessions() -> impl Implementation + Send {
-    Host::Sessions(Box::default())
+    PlantedHost::Sessions(Box::default())
 }
 
 /// Where something is planted.
-enum Host {
+enum PlantedHost {
     Twin(Box<Twin>),
     Agent(Box<WireAgent>),
     Sessions(Box<SessionAgent>),
 }
 
-impl Host {
+impl PlantedHost {
     fn plant(&mut self, planted: &Planted) {
         match (planted.kind, self) {
             (Kind::Bug(OnTwin(plant)) | Kind::Reading(Reading { plant, .. }), Self::Twin(twin)) => plant(twin),
@@ -312,7 +324,7 @@ impl Host {
     }
 }
 
-impl Implementation for Host {
+impl Implementation for PlantedHost {
     fn hello(&self) -> Hello {
         match self {
             Self::Twin(twin) => twin.hello(),

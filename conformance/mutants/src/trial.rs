@@ -1,104 +1,150 @@
 //! Putting cases to what is planted, and what comes of it.
 
 use crate::Error;
-use crate::gateway::Between;
+use crate::open::UNNAMED;
+use crate::place::Place;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::collections::HashMap;
+use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::json::DEEP_STACK;
-use threadspec_judge::protocol::{JudgeProfile, Request, Transport};
+use threadspec_judge::protocol::{JudgeProfile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
-use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
+use threadspec_judge::verdict::{Earlier, Judgement, Terms, judge};
 use threadspec_runner::Testee;
 
-/// What is planted, in one profile.
+/// A case that something fails.
+#[derive(Clone, Debug)]
+pub struct Kill<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// The clauses that the judge calls broken.
+    pub names: Vec<&'static str>,
+    /// Whether it counts in a run that is not strict.
+    pub counts: bool,
+}
+
+/// What must come of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// It is wrong: a case must fail.
+    Caught,
+    /// It is permitted: no case may fail, but for those of clauses that it does not follow.
+    Accepted,
+    /// A gateway is wrong, and the agent behind it is right: only clauses of gateways and of the wire may be called broken.
+    Spared,
+}
+
+/// What is planted, in one place.
 #[derive(Clone, Debug)]
 pub struct Trial<'a> {
     /// Its name.
-    pub bug: &'static str,
+    pub fault: &'static str,
     /// The clauses that it breaks; a misbehaving process breaks the protocol instead.
     pub breaks: &'static [&'static str],
-    /// The profile.
-    pub profile: JudgeProfile,
-    /// How its model was asked, if that was over the wire.
-    pub transport: Option<Transport>,
-    /// Between which APIs it stood, if it is a gateway.
-    pub between: Option<Between>,
-    /// Whether it is wrong there. If not, no case may say so.
-    pub wrong: bool,
+    /// Where it is tried: nowhere, if it needs runs or a process of its own.
+    pub place: Option<Place>,
+    /// What must come of it.
+    pub demand: Demand,
     /// Whether one of the clauses is a `must`.
     pub breaks_a_must: bool,
+    /// Whether it changed the reply to a case.
+    pub shows: bool,
     /// The cases that it failed, whatever their level.
-    pub failed: Vec<&'a Case>,
-    /// Whether one of them counts in a run that is not strict.
-    pub counts: bool,
-    /// What the run says against it beyond the cases.
+    pub kills: Vec<Kill<'a>>,
+    /// The cases that a quick run found behind smaller ones of its clauses that do not catch it.
+    pub sought: Vec<&'a Case>,
+    /// What the run of a misbehaving process says against it beyond the cases.
+    pub complaints: Vec<String>,
+    /// What is wrong with the corpus or the judge, whatever else is caught.
     pub troubles: Vec<String>,
 }
 
-impl Trial<'_> {
-    /// A trial of something that is right in this profile, before any case.
-    pub(crate) fn new(bug: &'static str, profile: JudgeProfile) -> Self {
+impl<'a> Trial<'a> {
+    /// A trial before any case.
+    pub(crate) fn new(fault: &'static str, demand: Demand) -> Self {
         Self {
-            bug,
+            fault,
             breaks: &[],
-            profile,
-            transport: None,
-            between: None,
-            wrong: false,
-            breaks_a_must: false,
-            failed: Vec::new(),
-            counts: false,
+            place: None,
+            demand,
+            breaks_a_must: true,
+            shows: false,
+            kills: Vec::new(),
+            sought: Vec::new(),
+            complaints: Vec::new(),
             troubles: Vec::new(),
         }
     }
 
-    /// In which profile and, over the wire, how.
+    /// In which profile, over which API, or between which.
     pub fn place(&self) -> String {
-        if let Some(between) = self.between {
-            return between.to_string();
-        }
-        self.transport
-            .map_or_else(|| self.profile.to_string(), |transport| format!("{} over {transport}", self.profile))
+        self.place.map_or_else(|| "several at once".to_owned(), |place| place.to_string())
     }
 
-    /// Whether the corpus catches the bug. A `should` case is enough for a bug that breaks no `must`.
-    pub fn is_caught(&self) -> bool {
-        let counts = |case: &&Case| !self.wrong || !self.breaks_a_must || case.level == Level::Must;
-        !self.troubles.is_empty() || self.failed.iter().any(counts)
+    /// The cases that it failed.
+    pub fn failed(&self) -> impl Iterator<Item = &'a Case> {
+        self.kills.iter().map(|kill| kill.case)
     }
 
     /// Whether a run that is not strict would excuse it, although it breaks a `must`: only contrived cases catch it.
     pub fn is_excused(&self) -> bool {
-        self.wrong && self.breaks_a_must && self.is_caught() && self.troubles.is_empty() && !self.counts
+        let is_caught = self.demand == Demand::Caught && self.breaks_a_must && !self.kills.is_empty();
+        is_caught && self.complaints.is_empty() && self.kills.iter().all(|kill| !kill.counts)
     }
 
-    /// What the trial shows to be wrong with the corpus, if anything.
+    /// Whether it is caught, by a case of each clause, and called by each name.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_caught() && self.unnamed().is_none()
+    }
+
+    /// Whether it is caught, by a case of each clause.
+    pub(crate) fn is_caught(&self) -> bool {
+        self.demand == Demand::Caught && self.uncaught().is_none()
+    }
+
+    /// What the trial shows to be wrong with the corpus or the judge, if anything.
     pub fn fault(&self) -> Option<String> {
-        let is_named = |clause: &&str| self.failed.iter().any(|case| case.clauses.iter().any(|named| named == clause));
-        if let Some(trouble) = self.troubles.first().filter(|_| self.profile == JudgeProfile::Universal) {
+        if let Some(trouble) = self.troubles.first() {
             return Some(trouble.clone());
         }
-        match (self.wrong, self.is_caught()) {
-            (true, false) => Some("survives".to_owned()),
-            (false, true) => Some(format!("is right here, but fails {}", self.failed[0].id)),
-            (true, true) => {
-                let unnamed = self.breaks.iter().find(|clause| !is_named(clause))?;
-                Some(format!("is caught, but by no case of the clause {unnamed}"))
-            }
-            (false, false) => None,
+        if self.demand != Demand::Caught || !self.complaints.is_empty() {
+            return None;
         }
+        self.uncaught().or_else(|| self.unnamed().filter(|_| !UNNAMED.contains(&self.fault)))
     }
-}
 
-/// Which cases are put to a bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selection {
-    /// Every case, for the whole matrix.
-    EveryCase,
-    /// Those of the clauses that it breaks, which must suffice to catch it. Readings of the twin get no rows of covering arrays, those of the
-    /// agent no large cases.
-    OwnClauses,
+    /// Whether it is known not to be called by its names, and is now.
+    pub(crate) fn is_named_at_last(&self) -> bool {
+        UNNAMED.contains(&self.fault) && self.is_settled()
+    }
+
+    /// Whether it is caught, and known not to be called by its names.
+    pub(crate) fn is_known_unnamed(&self) -> bool {
+        self.is_caught() && UNNAMED.contains(&self.fault)
+    }
+
+    fn uncaught(&self) -> Option<String> {
+        // A case of level `should` is enough for a bug that breaks no `must`.
+        if !self.failed().any(|case| !self.breaks_a_must || case.level == Level::Must) {
+            return Some("survives".to_owned());
+        }
+        let is_own = |clause: &&&str| !self.failed().any(|case| is_about(case, &[**clause]));
+        self.breaks.iter().find(is_own).map(|clause| format!("is caught, but by no case of the clause {clause}"))
+    }
+
+    /// One fault, one name. Where profiles compare with the reference, nothing may tell the clauses of a case apart.
+    fn unnamed(&self) -> Option<String> {
+        let is_named = |clause: &&&str| self.kills.iter().any(|kill| kill.names.contains(clause));
+        let unnamed = self.breaks.iter().find(|clause| self.is_to_be_named() && !is_named(clause))?;
+        let first = self.failed().next().map_or("", |case| &case.id);
+        Some(format!("is caught, by {first} first, but never called a breach of {unnamed}"))
+    }
+
+    /// Whether the judge must call it by the names of its clauses. Over the wire a fault of the agent often shows as another one's.
+    fn is_to_be_named(&self) -> bool {
+        matches!(self.place, Some(Place::Agent | Place::Sessions | Place::Gateway(_)))
+    }
 }
 
 /// What came of bugs that are not in the matrix: those of size, and those of two conditions.
@@ -120,10 +166,18 @@ pub(crate) fn is_about(case: &Case, clauses: &[&str]) -> bool {
     case.clauses.iter().any(|clause| clauses.contains(&&**clause))
 }
 
-/// Whether a case is put to every bug of its profile. In the literal and the hardened profile, large cases are put to bugs of size, rows of
-/// covering arrays to bugs of two conditions, and both to bugs that nothing else catches.
-pub(crate) fn is_for_all_bugs(case: &Case) -> bool {
-    !case.is_row() && (!case.is_template || case.is_in(JudgeProfile::Universal))
+/// A case whose inputs together have more bytes than this is large.
+const LARGE: usize = 4 << 10;
+
+/// Whether a case is put to everything that is planted. Large ones, and rows of covering arrays, are for faults of their clauses that nothing
+/// else catches.
+pub(crate) fn is_usual(case: &Case) -> bool {
+    !case.is_row() && !case.is_template && size(case) <= LARGE
+}
+
+/// How large the inputs of a case are together, in bytes.
+pub(crate) fn size(case: &Case) -> usize {
+    case.inputs().map(str::len).sum()
 }
 
 /// Threads with stacks for deep values.
@@ -131,59 +185,76 @@ pub(crate) fn workers() -> Result<ThreadPool, Error> {
     Ok(ThreadPoolBuilder::new().stack_size(DEEP_STACK).build()?)
 }
 
-/// What is answered without a bug, by case. It is known to be right, and needs no judge.
-pub(crate) type Expected<'a> = HashMap<&'a str, Outcome>;
-
-/// What came back for a case.
-pub(crate) struct Replies<'a> {
-    case: &'a Case,
-    terms: Terms,
-    earlier: Earlier,
-    /// The outcome of the case's own request.
-    pub(crate) outcome: Outcome,
+/// Adds a value to a hash, in which no two values that differ are the same text.
+fn hash(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::String(text) => (0, text).hash(hasher),
+        Value::Array(elements) => {
+            (1, elements.len()).hash(hasher);
+            elements.iter().for_each(|element| hash(element, hasher));
+        }
+        Value::Object(members) => {
+            (2, members.len()).hash(hasher);
+            for (name, member) in members {
+                name.hash(hasher);
+                hash(member, hasher);
+            }
+        }
+        scalar => (3, scalar.to_string()).hash(hasher),
+    }
 }
 
-impl<'a> Replies<'a> {
+/// What came back for the requests of a case.
+pub(crate) struct CaseReplies {
+    terms: Terms,
+    outcomes: Vec<Outcome>,
+}
+
+impl CaseReplies {
     /// Puts a case to a testee.
-    pub(crate) fn of(testee: &mut dyn Testee, case: &'a Case, profile: JudgeProfile) -> Self {
+    pub(crate) fn of(testee: &mut dyn Testee, case: &Case, profile: JudgeProfile) -> Self {
+        Self::to(case.inputs(), testee, case, profile)
+    }
+
+    /// Puts only the last input of a case to a testee.
+    pub(crate) fn alone(testee: &mut dyn Testee, case: &Case, profile: JudgeProfile) -> Self {
+        Self::to([case.input()].into_iter(), testee, case, profile)
+    }
+
+    fn to<'c>(
+        inputs: impl Iterator<Item = &'c str>,
+        testee: &mut dyn Testee,
+        case: &Case,
+        profile: JudgeProfile,
+    ) -> Self {
         let terms = Terms { profile, abilities: testee.hello().abilities };
-        let mut earlier = Earlier::default();
-        let mut ask = |id: usize, input: &str| {
+        let ask = |(id, input): (usize, &str)| {
             let request = case.request(i64::try_from(id).unwrap_or(i64::MAX), profile);
             testee.ask(&Request { input: input.to_owned(), ..request })
         };
-        for (step, input) in case.after().iter().enumerate() {
-            earlier.hear(case, terms, step, &ask(step, input));
-        }
-        Self { case, terms, earlier, outcome: ask(case.after().len(), case.input()) }
+        Self { terms, outcomes: inputs.enumerate().map(ask).collect() }
     }
 
-    /// How the testee fails the case, if it does. The outcome that is expected needs no judge.
-    pub(crate) fn failure(self, expected: Option<&Outcome>) -> Option<Judgement> {
-        let Self { case, terms, earlier, outcome } = self;
-        let is_known = expected == Some(&outcome);
-        let own = if is_known { Judgement::new(Verdict::Pass, "") } else { judge(case, terms, outcome) };
-        let judgement = earlier.with(own);
+    /// The same for the same replies, up to the last digit and to the order of members.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for outcome in &self.outcomes {
+            match outcome {
+                Outcome::Reply(Reply::Ok(output)) => hash(output, &mut hasher),
+                other => format!("{other:?}").hash(&mut hasher),
+            }
+        }
+        hasher.finish()
+    }
+
+    /// How the testee fails the case, if it does.
+    pub(crate) fn failure(mut self, case: &Case) -> Option<Judgement> {
+        let own = self.outcomes.pop()?;
+        let mut earlier = Earlier::default();
+        for (step, outcome) in self.outcomes.iter().enumerate() {
+            earlier.hear(case, self.terms, step, outcome);
+        }
+        let judgement = earlier.with(judge(case, self.terms, own));
         judgement.counts_against(case, true).then_some(judgement)
     }
-}
-
-/// How a testee fails a case, if it does.
-pub(crate) fn failure(
-    testee: &mut dyn Testee,
-    case: &Case,
-    profile: JudgeProfile,
-    expected: &Expected<'_>,
-) -> Option<Judgement> {
-    Replies::of(testee, case, profile).failure(expected.get(&*case.id))
-}
-
-/// What a testee answers to each case of a profile.
-pub(crate) fn outcomes<'a>(
-    testee: &mut dyn Testee,
-    cases: impl Iterator<Item = &'a Case>,
-    profile: JudgeProfile,
-) -> Expected<'a> {
-    let cases = cases.filter(|case| case.is_in(profile));
-    cases.map(|case| (&*case.id, Replies::of(testee, case, profile).outcome)).collect()
 }

@@ -1,24 +1,69 @@
-//! The corpus catches every planted bug, in each profile in which it is wrong, by cases of the clauses that it breaks, and accuses
-//! nothing that is right.
+//! The tables of what is planted are sound. That the corpus catches every bug, and accuses nothing that is right, is for
+//! `threadspec-mutants run`, which the gate runs with `--quick`.
 
 use std::collections::HashSet;
 use std::path::Path;
+use threadspec::oracle::Api;
 use threadspec_judge::corpus::covering;
 use threadspec_judge::corpus::growth;
 use threadspec_judge::corpus::{Case, Level, embedded, embedded_files};
 use threadspec_judge::json::on_deep_stack;
-use threadspec_mutants::{Breadth, Kind, Matrix, Planted, Selection, all, find, survey_pairs, survey_sizes};
+use threadspec_mutants::{Between, Breadth, ChosenFaults, Effort, Error, Kind, Matrix, Place, Planted, Trial};
+use threadspec_mutants::{all, find, survey_pairs, survey_sizes};
 
-#[ignore = "slow: minutes without optimization; `threadspec-mutants run --quick` does it, too"]
+/// A client of Anthropic reads an input that is no object, which no model can have said in that API: that excuses no gateway.
 #[test]
-fn no_planted_bug_survives() {
+fn what_no_model_can_have_said_is_held_against_the_gateway() {
     let (corpus, _) = embedded();
-    let cases: Vec<&Case> = corpus.cases.iter().collect();
+    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.id == "gateway/answers/three-calls").collect();
     let program = Path::new(env!("CARGO_BIN_EXE_threadspec-mutants"));
-    let faults =
-        on_deep_stack(|| Matrix::of(corpus, &cases, program, Selection::OwnClauses).map(|matrix| matrix.faults()));
-    let faults = faults.expect("a thread can be started").expect("the clauses are there, and threads can be started");
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let is_there =
+        |place| place == Place::Gateway(Between { client: Api::Anthropic, upstream: Api::OpenAiChat, stream: false });
+    let bug = "arguments-of-all-calls-with-the-first-one";
+    let matrix = on_deep_stack(|| {
+        let matrix = Matrix::of(
+            corpus,
+            &cases,
+            program,
+            Effort::Whole,
+            ChosenFaults { places: Some(is_there), names: &[bug.to_owned()], step: 1 },
+        )?;
+        let is_it = |trial: &&Trial<'_>| trial.fault == bug;
+        Ok::<_, Error>(matrix.trials.iter().find(is_it).map(Trial::fault))
+    });
+    assert_eq!(matrix.expect("a thread can be started").expect("threads can be started"), Some(None));
+}
+
+/// Both the exact digits and those of the double are right.
+#[test]
+fn no_reading_of_large_integers_is_accused() {
+    let (corpus, _) = embedded();
+    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.id.starts_with("serialize/numbers/")).collect();
+    let program = Path::new(env!("CARGO_BIN_EXE_threadspec-mutants"));
+    let names = ["integers-of-any-length-exact", "large-integers-as-doubles-*"].map(str::to_owned);
+    let matrix = on_deep_stack(|| {
+        let matrix =
+            Matrix::of(corpus, &cases, program, Effort::Whole, ChosenFaults { places: None, names: &names, step: 1 })?;
+        let said: Vec<String> = matrix.trials.iter().filter_map(Trial::fault).collect();
+        Ok::<_, Error>((matrix.trials.len(), said))
+    });
+    let (trials, said) = matrix.expect("a thread can be started").expect("threads can be started");
+    assert!(trials >= 4, "{trials}");
+    assert!(said.is_empty(), "{said:?}");
+}
+
+#[test]
+fn what_caught_a_fault_before_exists() {
+    let (corpus, _) = embedded();
+    let lines: Vec<&str> = include_str!("../killers.txt").lines().collect();
+    assert!(lines.len() > 800, "{}", lines.len());
+    for line in lines {
+        let (fault, cases) = line.split_once(' ').expect("a fault and its cases");
+        assert!(find(fault).is_some(), "{fault}");
+        for case in cases.split(' ') {
+            assert!(corpus.cases.iter().any(|known| known.id == case), "{case}");
+        }
+    }
 }
 
 /// The bugs that the matrix tries one by one.
@@ -90,7 +135,11 @@ fn every_clause_is_broken() {
     let (corpus, _) = embedded();
     for clause in &corpus.clauses {
         let bugs = bugs().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
-        let wanted = if clause.level == Level::Must { 2 } else { 1 };
+        let wanted = match clause.level {
+            _ if clause.id.starts_with("SESSION-") => 5,
+            Level::Must => 2,
+            Level::Should => 1,
+        };
         assert!(bugs >= wanted, "{}: {bugs} planted bugs", clause.id);
     }
 }
@@ -114,7 +163,7 @@ fn everything_is_found_by_a_name_of_its_own() {
         let is_whole = !matches!(planted.kind, Kind::Family(_));
         assert_eq!(found, is_whole.then_some(planted.name), "{planted:?}");
     }
-    assert!(names.len() > 1_800, "{}", names.len());
+    assert!(names.len() >= 3_612, "{}", names.len());
 }
 
 #[test]

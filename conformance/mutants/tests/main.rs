@@ -2,17 +2,15 @@
 //! that wait run beside those that compute. `cargo test -p threadspec-mutants --test all kill_matrix` runs those of one file.
 
 mod agents_through;
+mod compare;
 mod engine;
 mod fuzz;
 mod fuzz_session;
 mod fuzz_universal;
-mod gateways;
 mod hazards;
 mod kill_matrix;
 mod readings;
 mod reports;
 mod schema;
-mod sessions;
 mod severity;
 mod together;
-mod wire;

@@ -7,7 +7,7 @@ mod texts;
 
 use crate::Error;
 use crate::planted::{Family, Kind, Planted, sound};
-use crate::trial::{Replies, Survey, workers};
+use crate::trial::{CaseReplies, Survey, workers};
 use crate::twin::Twin;
 use data::change_texts;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -17,7 +17,6 @@ use threadspec_judge::corpus::growth::{Growth, Quantity};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::json;
 use threadspec_judge::protocol::JudgeProfile;
-use threadspec_judge::verdict::Outcome;
 use threadspec_runner::InProcess;
 
 /// Every table.
@@ -156,9 +155,9 @@ pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Resu
             })
             .collect();
         let sound = |&(case, profile): &(&Case, JudgeProfile)| {
-            ((case.id.clone(), profile), Replies::of(&mut InProcess::new(sound()), case, profile).outcome)
+            ((case.id.clone(), profile), CaseReplies::of(&mut InProcess::new(sound()), case, profile).fingerprint())
         };
-        let sound: HashMap<(String, JudgeProfile), Outcome> = cases.par_iter().map(sound).collect();
+        let sound: HashMap<(String, JudgeProfile), u64> = cases.par_iter().map(sound).collect();
         trials.par_iter().map(|trial| trial.is_caught(corpus, &sound)).collect::<Vec<bool>>()
     });
     let survivors = trials.iter().zip(caught).filter(|(_, is_caught)| !is_caught).map(|(trial, _)| trial.name());
@@ -184,11 +183,12 @@ impl SizeTrial<'_> {
         format!("{} ({}, {})", self.bug.name, self.row.place, self.profile)
     }
 
-    fn is_caught(&self, corpus: &Corpus, sound: &HashMap<(String, JudgeProfile), Outcome>) -> bool {
+    fn is_caught(&self, corpus: &Corpus, sound: &HashMap<(String, JudgeProfile), u64>) -> bool {
         let fails = |case: &Case| {
             let mut testee = InProcess::new(self.bug.implementation());
-            let sound = sound.get(&(case.id.clone(), self.profile));
-            Replies::of(&mut testee, case, self.profile).failure(sound).is_some()
+            let heard = CaseReplies::of(&mut testee, case, self.profile);
+            let is_sound = sound.get(&(case.id.clone(), self.profile)) == Some(&heard.fingerprint());
+            !is_sound && heard.failure(case).is_some()
         };
         let cases = self.row.cases(corpus, self.profile);
         let are_large = !matches!(self.family.quantity, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions);

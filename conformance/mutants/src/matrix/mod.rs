@@ -1,197 +1,159 @@
-//! The kill matrix: which case catches which planted bug, in which profile.
+//! The kill matrix: which case catches which fault, in which place.
+//!
+//! One matrix is for all hosts. Each case meets each fault in a process of its own, as far as the fault can tell, so that no trial depends on the
+//! order of the cases. Only where no case catches a fault alone, the cases of its clauses are put to one process, one after the other.
 
-mod gateway;
-mod session;
-mod universal;
-mod wire;
+mod fault;
+mod several;
+mod sound;
 
 use crate::Error;
 use crate::catalogue::all;
 use crate::open::OPEN;
-use crate::permitted::{Permitted, permitted};
-use crate::planted::{Kind, Planted, sound};
-use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about, is_for_all_bugs, outcomes, workers};
-use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use crate::place::Place;
+use crate::planted::{Kind, Planted};
+use crate::trial::{CaseReplies, Demand, Kill, Trial, is_usual, size, workers};
+use fault::MatrixFault;
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use sound::SoundReplies;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::time::Duration;
-use std::{panic, thread};
-use threadspec_judge::corpus::{Case, Corpus, Level};
+use threadspec_golden::clause;
+use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::JudgeProfile;
-use threadspec_judge::verdict::Verdict;
-use threadspec_runner::{InProcess, Process};
-use threadspec_runner::{Settings, run};
+use threadspec_judge::verdict::Judgement;
+use threadspec_runner::{InProcess, Testee};
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Every case of usual size against every fault, wherever that shows. Then the larger ones of its clauses, and rows of covering arrays, the
+    /// smallest first, until they catch it and call it by its names.
+    Whole,
+    /// Every fault once: the cases of its clauses, the smallest first, until they catch it and call it by its names. What is permitted gets every
+    /// case of usual size.
+    Quick,
+}
+
+/// Which faults are tried, and where.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChosenFaults<'n> {
+    /// In which places; `None` for all.
+    pub places: Option<fn(Place) -> bool>,
+    /// The names, of which the end may be left open by `*`; none for all.
+    pub names: &'n [String],
+    /// One in so many of what is left, the first among them; 0 and 1 for all.
+    pub step: usize,
+}
+
+impl ChosenFaults<'_> {
+    fn has(self, place: Place, name: &str) -> bool {
+        let is_called = |wanted: &String| match wanted.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => wanted == name,
+        };
+        self.places.is_none_or(|has| has(place)) && (self.names.is_empty() || self.names.iter().any(is_called))
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_all(self) -> bool {
+        self.places.is_none() && self.names.is_empty() && self.step < 2
+    }
+}
+
+/// So many of the smallest cases of its clauses are tried at no cost.
+const AT_ONCE: usize = 4;
 
 /// Every trial.
 #[derive(Clone, Debug)]
 pub struct Matrix<'a> {
-    /// By bug, in the order of the tables, then by profile.
+    /// By fault, in the order of the tables, then by place.
     pub trials: Vec<Trial<'a>>,
-    /// The cases that fail without any bug.
-    pub broken: Vec<&'a Case>,
-    /// Those that must catch something.
-    cases: Vec<&'a Case>,
-    selection: Selection,
+    /// What fails with nothing planted: a case, where, and why.
+    pub broken: Vec<(&'a Case, Place, String)>,
+    cases: &'a [&'a Case],
+    effort: Effort,
+}
+
+/// The cases by size, the smallest first.
+pub fn by_size<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
+    let mut cases = cases.to_vec();
+    cases.sort_by_cached_key(|case| size(case));
+    cases
 }
 
 impl<'a> Matrix<'a> {
-    /// Runs the cases against every bug. `program` is the path of `threadspec-mutants`, which serves as the misbehaving processes.
-    ///
-    /// Each bug gets every case or, in a fraction of the time, those of the clauses that it breaks. Where it is right, it always gets every
-    /// case.
+    /// Puts cases, the smallest first, to every fault that is chosen. `program` is the path of `threadspec-mutants`, which serves as
+    /// the misbehaving processes: they are tried, and so are runs that meet, if nothing is left out.
     ///
     /// # Errors
     ///
     /// When the corpus lacks a clause that a bug breaks, or no thread of the operating system can be started.
-    pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, selection: Selection) -> Result<Self, Error> {
+    pub fn of(
+        corpus: &Corpus,
+        cases: &'a [&'a Case],
+        program: &Path,
+        effort: Effort,
+        chosen: ChosenFaults<'_>,
+    ) -> Result<Self, Error> {
         let unknown = |clause: &&&'static str| corpus.clause(clause).is_none();
         if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, bug.breaks.iter().find(unknown)?))) {
             return Err(Error::unknown_clause(bug, clause));
         }
-        let over_wire = wire::cases(cases);
-        let of_sessions = session::cases(cases);
-        let of_gateways = gateway::cases(cases);
-        let mut broken = universal::broken(cases);
-        let through = [&of_gateways[..], &gateway::agent_cases(cases)].concat();
-        broken.extend(gateway::broken(&through, 1)?.into_iter().map(|(case, ..)| case));
-        broken.extend(session::broken(&of_sessions).into_iter().map(|(case, _)| case));
-        broken.extend(wire::broken(&over_wire, |_| true)?.into_iter().map(|(case, _)| case));
-        let mut expected: HashMap<JudgeProfile, Expected<'_>> = HashMap::new();
-        for profile in JudgeProfile::OWN {
-            let ordinary = || cases.iter().copied().filter(|case| is_for_all_bugs(case) && case.is_in(profile));
-            let mut twin = InProcess::new(sound());
-            broken.extend(ordinary().filter(|case| failure(&mut twin, case, profile, &Expected::new()).is_some()));
-            expected.insert(profile, outcomes(&mut twin, ordinary(), profile));
+        let sound: Vec<SoundReplies<'_>> = Place::all().map(|place| SoundReplies::new(place, cases)).collect();
+        let mut faults = MatrixFault::all(corpus, effort);
+        faults.retain(|fault| chosen.has(fault.place, fault.name));
+        keep_one_in(chosen.step, &mut faults);
+        // Of a family of sizes, the largest first: what catches it often catches the others.
+        faults.reverse();
+        let try_out = |fault: &MatrixFault| trial(fault, cases, of_place(&sound, fault.place), effort);
+        let is_needed = |sound: &&SoundReplies<'_>| faults.iter().any(|fault| fault.place == sound.place);
+        workers()?.install(|| sound.par_iter().filter(is_needed).for_each(SoundReplies::put_usual));
+        let mut trials: Vec<Trial<'a>> = workers()?.install(|| faults.par_iter().map(try_out).collect());
+        if effort == Effort::Whole && chosen.is_all() {
+            workers()?.install(|| find_uses(&mut trials, &faults, cases, &sound));
         }
-        let is_of_twin = |planted: &&Planted| matches!(planted.kind, Kind::Bug(_));
-        let bugs: Vec<(&Planted, JudgeProfile)> =
-            all().filter(is_of_twin).flat_map(|bug| JudgeProfile::OWN.map(|profile| (bug, profile))).collect();
-        let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
-        let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile], selection);
-        let misbehaves = |&name: &_| misbehaviour(name, cases, program);
-        let workers = workers()?;
-        let patient = ThreadPoolBuilder::new().num_threads(8).build()?;
-        let trials = thread::scope(|scope| {
-            // These spend most of their time waiting.
-            let misbehaviours = scope.spawn(|| {
-                let names: Vec<&str> = all().filter_map(misbehaving).collect();
-                patient.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>())
-            });
-            let (agents, (readings, bugs)) = workers.install(|| {
-                rayon::join(
-                    || {
-                        [
-                            universal::trials(corpus, cases, selection),
-                            wire::trials(corpus, &over_wire, selection, 1),
-                            session::trials(corpus, &of_sessions, selection, 1),
-                            gateway::trials(corpus, (&of_gateways, &gateway::agent_cases(cases)), selection, 1),
-                        ]
-                        .concat()
-                    },
-                    || {
-                        rayon::join(
-                            || permitted().par_iter().map(judge).collect::<Vec<_>>(),
-                            || bugs.par_iter().map(try_out).collect::<Vec<_>>(),
-                        )
-                    },
-                )
-            });
-            let misbehaviours = misbehaviours.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-            [bugs, readings, agents, misbehaviours].concat()
+        trials.reverse();
+        if chosen.is_all() {
+            trials.extend(workers()?.install(|| several::clashes(cases)));
+            trials.extend(several::misbehaviours(cases, program)?);
+        }
+        let broken = sound.iter().flat_map(|sound| {
+            sound.broken().map(|(case, failure)| (case, sound.place, failure.note.clone())).collect::<Vec<_>>()
         });
-        Ok(Self { trials, broken, cases: cases.to_vec(), selection })
-    }
-
-    /// The part of the matrix that is over the wire: of every `step`-th bug and reading, the first among them.
-    ///
-    /// # Errors
-    ///
-    /// When no thread of the operating system can be started.
-    pub fn over_the_wire(
-        corpus: &Corpus,
-        cases: &'a [&'a Case],
-        selection: Selection,
-        step: usize,
-    ) -> Result<Self, Error> {
-        let over_wire = wire::cases(cases);
-        let is_put = if selection == Selection::EveryCase { |_: &Case| true } else { Case::needs_wire };
-        let broken = wire::broken(&over_wire, is_put)?.into_iter().map(|(case, _)| case).collect();
-        let trials = workers()?.install(|| wire::trials(corpus, &over_wire, selection, step));
-        let cases = over_wire.into_iter().filter(|case| case.needs_wire()).collect();
-        Ok(Self { trials, broken, cases, selection })
-    }
-
-    /// The part of the matrix that is about sessions: of every `step`-th bug and reading, the first among them.
-    ///
-    /// # Errors
-    ///
-    /// When no thread of the operating system can be started.
-    pub fn of_sessions(
-        corpus: &Corpus,
-        cases: &'a [&'a Case],
-        selection: Selection,
-        step: usize,
-    ) -> Result<Self, Error> {
-        let of_sessions = session::cases(cases);
-        let broken = session::broken(&of_sessions).into_iter().map(|(case, _)| case).collect();
-        let trials = workers()?.install(|| session::trials(corpus, &of_sessions, selection, step));
-        Ok(Self { trials, broken, cases: of_sessions, selection })
-    }
-
-    /// The part of the matrix that is about gateways: of every `step`-th bug and reading, the first among them.
-    ///
-    /// # Errors
-    ///
-    /// When no thread of the operating system can be started.
-    pub fn of_gateways(
-        corpus: &Corpus,
-        cases: &'a [&'a Case],
-        selection: Selection,
-        step: usize,
-    ) -> Result<Self, Error> {
-        let of_gateways = gateway::cases(cases);
-        let of_agents: Vec<&Case> = gateway::agent_cases(cases).into_iter().step_by(step).collect();
-        // There are eighteen places, of which each case gets four where not everything is tried.
-        let failed = gateway::broken(&[&of_gateways[..], &of_agents].concat(), if step == 1 { 1 } else { 5 })?;
-        let broken = failed.iter().map(|(case, ..)| *case).collect();
-        let sound = failed.into_iter().map(|(case, between, failure)| {
-            let trouble = format!("is sound, but fails {}: {}", case.id, failure.note);
-            let trial = Trial::new("sound-gateway", JudgeProfile::Universal);
-            Trial { between: Some(between), troubles: vec![trouble], failed: vec![case], ..trial }
-        });
-        let sound: Vec<Trial<'a>> = sound.collect();
-        let tried = workers()?.install(|| gateway::trials(corpus, (&of_gateways, &of_agents), selection, step));
-        Ok(Self { trials: [sound, tried].concat(), broken, cases: of_gateways, selection })
+        Ok(Self { trials, broken: broken.collect(), cases, effort })
     }
 
     /// What is wrong with the corpus, as the matrix shows it.
     pub fn faults(&self) -> Vec<String> {
-        let broken = self.broken.iter().map(|case| format!("{}: fails without any bug", case.id));
+        let broken =
+            self.broken.iter().map(|(case, place, note)| format!("{} ({place}): is sound, but fails: {note}", case.id));
         let faulty: Vec<(&Trial<'_>, String)> =
             self.trials.iter().filter_map(|trial| Some((trial, trial.fault()?))).collect();
-        let is_open = |trial: &Trial<'_>| trial.wrong && OPEN.contains(&trial.bug);
+        let is_open = |trial: &Trial<'_>| trial.demand == Demand::Caught && OPEN.contains(&trial.fault);
         let closed = OPEN
             .iter()
-            .filter(|&&open| self.trials.iter().any(|trial| trial.bug == open))
-            .filter(|&&open| !faulty.iter().any(|(trial, _)| trial.bug == open));
+            .filter(|&&open| self.trials.iter().any(|trial| trial.fault == open))
+            .filter(|&&open| !faulty.iter().any(|(trial, _)| trial.fault == open));
         let closed = closed.map(|open| format!("{open}: is caught now, so that it is no open hole any more"));
+        // A quick effort stops before the case that might name it.
+        let named = self.trials.iter().filter(|trial| self.effort == Effort::Whole && trial.is_named_at_last());
+        let named = named.map(|trial| format!("{}: is called by its name now, and can leave the list", trial.fault));
         let trials = faulty.iter().filter(|(trial, _)| !is_open(trial));
-        let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.bug, trial.place()));
+        let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.fault, trial.place()));
         let caught = self.caught();
-        let is_of_no_use = |case: &&&Case| {
-            self.selection == Selection::EveryCase && is_for_all_bugs(case) && !caught.contains_key(&*case.id)
-        };
+        let is_of_no_use =
+            |case: &&&Case| self.effort == Effort::Whole && must_be_of_use(case) && !caught.contains_key(&*case.id);
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
-        broken.chain(trials).chain(closed).chain(of_no_use).collect()
+        broken.chain(trials).chain(closed).chain(named).chain(of_no_use).collect()
     }
 
     /// For each case that fails a trial, the numbers of those trials.
     fn caught(&self) -> HashMap<&str, BTreeSet<usize>> {
         let mut caught: HashMap<&str, BTreeSet<usize>> = HashMap::new();
         for (number, trial) in self.trials.iter().enumerate() {
-            for case in &trial.failed {
+            for case in trial.failed() {
                 caught.entry(&case.id).or_default().insert(number);
             }
         }
@@ -216,7 +178,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Whether a case catches a planted bug in one of the profiles in which it is wrong; `None` where there is no such bug.
+/// Whether a case catches a planted bug in one of the places where it is wrong; `None` where there is no such bug.
 pub fn catches(case: &Case, bug: &str) -> Option<bool> {
     let is_it = |planted: &&Planted| {
         let is_bug =
@@ -224,90 +186,134 @@ pub fn catches(case: &Case, bug: &str) -> Option<bool> {
         planted.name == bug && is_bug
     };
     let bug = all().find(is_it)?;
-    let is_caught = |&profile: &JudgeProfile| {
+    let is_caught = |&profile: &_| {
         let mut testee = InProcess::new(bug.implementation());
-        case.is_in(profile) && failure(&mut testee, case, profile, &Expected::new()).is_some()
+        case.is_in(profile) && CaseReplies::of(&mut testee, case, profile).failure(case).is_some()
     };
     Some(bug.profiles.iter().any(is_caught))
 }
 
-fn trial<'a>(
-    bug: &Planted,
-    profile: JudgeProfile,
-    cases: &'a [&'a Case],
-    expected: &Expected<'_>,
-    corpus: &Corpus,
-    selection: Selection,
-) -> Trial<'a> {
-    let wrong = bug.is_wrong_in(profile);
-    let about = |case: &&Case| is_about(case, bug.breaks);
-    let of_profile = cases.iter().copied().filter(|case| case.is_in(profile));
-    let (ordinary, mut others): (Vec<&Case>, Vec<&Case>) = of_profile.partition(|case| is_for_all_bugs(case));
-    let chosen = ordinary.into_iter().filter(|case| !wrong || selection == Selection::EveryCase || about(case));
-    let mut trial = Trial {
-        breaks: bug.breaks,
-        wrong,
-        breaks_a_must: breaks_a_must(corpus, bug.breaks),
-        ..Trial::new(bug.name, profile)
+fn of_place<'s, 'a>(sound: &'s [SoundReplies<'a>], place: Place) -> &'s SoundReplies<'a> {
+    sound.iter().find(|sound| sound.place == place).expect("it is one of all places")
+}
+
+/// Whether a case has to catch something. Rows of covering arrays are for bugs of two conditions; large cases of the literal and the hardened
+/// profile are for bugs of size.
+fn must_be_of_use(case: &Case) -> bool {
+    is_usual(case) || !case.is_row() && case.is_in(JudgeProfile::Universal)
+}
+
+/// Leaves one in `step` of what is planted, in all of its places.
+fn keep_one_in(step: usize, faults: &mut Vec<MatrixFault>) {
+    let (mut number, mut last) = (0, None);
+    faults.retain(|fault| {
+        if last.replace(fault.name).is_some_and(|last| last != fault.name) {
+            number += 1;
+        }
+        step < 2 || number % step == 0
+    });
+}
+
+/// Finds, for each large case that no fault was left for, one that it catches as well.
+fn find_uses<'a>(trials: &mut [Trial<'a>], faults: &[MatrixFault], cases: &[&'a Case], sound: &[SoundReplies<'_>]) {
+    let is_idle = |number: &usize| {
+        let case = cases[*number];
+        !is_usual(case)
+            && must_be_of_use(case)
+            && !trials.iter().any(|trial| trial.failed().any(|failed| failed.id == case.id))
     };
-    let mut testee = InProcess::new(bug.implementation());
-    for case in chosen {
-        // Where the cases of its clauses must suffice, the first ones that catch it are enough.
-        if wrong && selection == Selection::OwnClauses && trial.fault().is_none() {
-            break;
-        }
-        trial.failed.extend(failure(&mut testee, case, profile, expected).map(|_| case));
+    let idle: Vec<usize> = (0..cases.len()).filter(is_idle).collect();
+    let use_of = |number: usize| {
+        faults.iter().enumerate().find_map(|(at, fault)| {
+            let case = cases[number];
+            let mut trial = fault.trial();
+            if trial.demand == Demand::Caught && fault.place.takes(case) && fault.is_own(case) {
+                let mut testee = fault.place.testee(&fault.planted);
+                put(&mut *testee, number, fault, cases, of_place(sound, fault.place), &mut trial);
+            }
+            trial.kills.pop().map(|kill| (at, kill))
+        })
+    };
+    let found: Vec<(usize, Kill<'a>)> = idle.into_par_iter().filter_map(use_of).collect();
+    found.into_iter().for_each(|(at, kill)| trials[at].kills.push(kill));
+}
+
+/// Whether the last run of a case is right if none comes before it. The judge sees one run, and names what is wrong there: that earlier runs are
+/// the cause is shown so.
+fn is_right_alone(case: &Case, fault: &MatrixFault) -> bool {
+    !case.after().is_empty()
+        && CaseReplies::alone(&mut *fault.place.testee(&fault.planted), case, fault.place.profile())
+            .failure(case)
+            .is_none()
+}
+
+/// Tries a fault.
+fn trial<'a>(fault: &MatrixFault, cases: &[&'a Case], sound: &SoundReplies<'_>, effort: Effort) -> Trial<'a> {
+    let mut trial = fault.trial();
+    let alone = |number: usize, trial: &mut Trial<'a>| {
+        put(&mut *fault.place.testee(&fault.planted), number, fault, cases, sound, trial);
+    };
+    let (every, mut left) = fault.cases(cases, effort);
+    every.iter().for_each(|&number| alone(number, &mut trial));
+    let by_size = left.clone();
+    if effort == Effort::Quick {
+        sound.put_killers_first(fault.name, &mut left);
     }
-    trial.counts = trial.failed.iter().any(|case| case.level == Level::Must);
-    // The smallest ones that catch it are enough.
-    others.retain(|case| wrong && about(case));
-    others.sort_by_cached_key(|case| case.input().len());
-    for case in others {
-        if trial.fault().is_none() {
+    for &number in &left {
+        // Large cases are for what nothing smaller catches and names.
+        if trial.is_settled() || effort == Effort::Quick && trial.is_known_unnamed() {
             break;
         }
-        trial.failed.extend(failure(&mut testee, case, profile, expected).map(|_| case));
+        let kills = trial.kills.len();
+        alone(number, &mut trial);
+        if trial.kills.len() > kills {
+            sound.has_killed(fault.name, number);
+            trial.sought.push(cases[number]);
+        }
+    }
+    let at_once = &by_size[..by_size.len().min(AT_ONCE)];
+    if trial.sought.iter().all(|case| at_once.iter().any(|&number| cases[number].id == case.id)) {
+        trial.sought.clear();
+    }
+    if trial.demand == Demand::Caught && !trial.is_caught() {
+        let mut testee = fault.place.testee(&fault.planted);
+        let mut own = [every, left].concat();
+        own.retain(|&number| fault.is_own(cases[number]));
+        own.sort_unstable();
+        for number in own {
+            put(&mut *testee, number, fault, cases, sound, &mut trial);
+        }
     }
     trial
 }
 
-/// Puts every case of a profile that permits a reading to that reading.
-fn permitted_trial<'a>(
-    reading: &Permitted,
+/// Puts a case to a testee with a fault, and records what comes of it.
+fn put<'a>(
+    testee: &mut dyn Testee,
+    number: usize,
+    fault: &MatrixFault,
     cases: &[&'a Case],
-    expected: &Expected<'_>,
-    selection: Selection,
-) -> Trial<'a> {
-    let failed = reading.objections_of(cases, selection, expected);
-    Trial { failed, ..Trial::new(reading.name, reading.profile) }
-}
-
-/// The name of a process whose misbehaviour every run must catch, whatever its cases.
-fn misbehaving(planted: &'static Planted) -> Option<&'static str> {
-    match planted.kind {
-        Kind::Misbehaviour(how) if how.verdict != Verdict::Pass => Some(planted.name),
-        _ => None,
+    sound: &SoundReplies<'_>,
+    trial: &mut Trial<'a>,
+) {
+    let case = cases[number];
+    let heard = CaseReplies::of(testee, case, fault.place.profile());
+    if heard.fingerprint() == sound.fingerprint(number) {
+        return;
     }
-}
-
-/// Runs a few cases against a process that misbehaves. It does so with each reply, so a few are enough.
-fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -> Trial<'a> {
-    const TIMEOUT: Duration = Duration::from_millis(500);
-    let profile = JudgeProfile::Literal;
-    let cases: Vec<&Case> = cases.iter().filter(|case| case.is_in(profile)).take(5).copied().collect();
-    let command = [&program.display().to_string(), "serve", "--bug", name].map(str::to_owned);
-    let (mut failed, mut troubles) = (Vec::new(), Vec::new());
-    match Process::start(&command, TIMEOUT) {
-        Err(why) => troubles.push(why.to_string()),
-        Ok(process) => {
-            let settings = Settings { fail_fast: true, ..Settings::new(profile) };
-            let run = run(&mut [Box::new(process)], &cases, &settings, &mut ());
-            let asked = run.results.iter().filter(|result| result.counts_against(false));
-            failed.extend(asked.map(|result| result.case));
-            troubles.extend(run.shutdown);
-            troubles.extend(run.not_ready.map(|why| why.to_string()));
+    trial.shows = true;
+    let Some(failure) = heard.failure(case) else { return };
+    let trouble = fault.trouble(case, &failure);
+    if trouble.is_none() && trial.demand != Demand::Caught {
+        return;
+    }
+    trial.troubles.extend(trouble);
+    if !trial.failed().any(|failed| failed.id == case.id) {
+        let counts = failure.counts_against(case, false);
+        let Judgement { broken: mut names, .. } = failure;
+        if fault.breaks_independence() && fault.is_own(case) && is_right_alone(case, fault) {
+            names.push(clause::AGENT_INDEPENDENT);
         }
+        trial.kills.push(Kill { case, names, counts });
     }
-    let counts = !failed.is_empty();
-    Trial { wrong: true, breaks_a_must: true, failed, counts, troubles, ..Trial::new(name, profile) }
 }

@@ -38,6 +38,17 @@ fn with_digits_kept(raw: &str) -> String {
     out
 }
 
+/// The same with the digits of the double that is next to each, in arguments as in results.
+fn with_doubles_kept(raw: &str) -> String {
+    let kept = with_digits_kept(raw);
+    let mut parts = kept.split(KEPT);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| match part.split_once('"').map(|(digits, rest)| (digits.parse::<f64>(), rest)) {
+        Some((Ok(double), rest)) => format!("{out}{KEPT}{double}\"{rest}"),
+        _ => format!("{out}{KEPT}{part}"),
+    })
+}
+
 /// Whether a token is an integer with more digits than a double holds.
 fn is_long(token: &str) -> bool {
     let digits = token.strip_prefix('-').unwrap_or(token);
@@ -103,11 +114,8 @@ pub(super) const NUMBERS: &[Planted] = &[
         twin.spellings.push(as_shown);
     }),
     both("large-integers-as-doubles-without-an-exponent", &["E13"], |twin| {
-        twin.raw_input = with_digits_kept;
-        twin.quoted = |raw| match raw.strip_prefix(KEPT).map(str::parse::<f64>) {
-            Some(Ok(double)) => format!("{double}"),
-            _ => quoted(raw),
-        };
+        twin.raw_input = with_doubles_kept;
+        twin.quoted = |raw| raw.strip_prefix(KEPT).map_or_else(|| quoted(raw), str::to_owned);
         twin.spellings.push(as_shown);
     }),
     both("whole-doubles-with-all-their-digits", &["E13"], |twin| {

@@ -3,6 +3,7 @@
 
 mod bugs;
 mod clashes;
+mod operators;
 mod readings;
 
 use crate::agent::Agent;

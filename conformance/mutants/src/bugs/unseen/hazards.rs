@@ -184,7 +184,6 @@ pub(in super::super) const BUGS: &[Planted] = &[
             _ => number(raw),
         };
     }),
-    bug("numbers-with-a-decimal-comma", &[clause::JSON_3], |twin| twin.number = |raw| number(raw).replace('.', ",")),
     bug("integers-wrap-at-63-bits", &[clause::JSON_LARGE], |twin| {
         twin.number = |raw| match raw.as_u64() {
             Some(large) if i64::try_from(large).is_err() => large.cast_signed().to_string(),

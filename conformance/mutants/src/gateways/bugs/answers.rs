@@ -146,7 +146,7 @@ fn of_calls() -> Vec<Vec<Planted>> {
             said(|_, answer| answer.calls.retain(|call| !matches!(&*call.arguments, "" | "{}")), |_, _| {}),
         ),
         each(
-            "names-in-answers-made-lower-case",
+            "names-in-answers-made-upper-case",
             SAID,
             TRANSLATING,
             ALWAYS,

@@ -1,14 +1,13 @@
 //! AGENT-ANSWERED and AGENT-ORDER: which answers there are, and where they stand; AGENT-VALID: what they lack.
 
 use super::{bug, calls_mut, family};
-use crate::agent::{Agent, ToolOutcome, answer, calls, content, text};
+use crate::agent::{Agent, ToolOutcome, calls, content, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
 const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
 const ORDER: &[&str] = &[clause::AGENT_ORDER];
-const VALID: &[&str] = &[clause::AGENT_VALID];
 
 fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static) {
     agent.answers = Box::new(move |_, answers| change(answers));
@@ -27,32 +26,7 @@ fn after_round(agent: &mut Agent, message: fn(usize) -> Value) {
 
 pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
-        bug("only-the-first-call-answered", ANSWERED, |agent| on_answers(agent, |answers| answers.truncate(1))),
-        bug("only-the-last-call-answered", ANSWERED, |agent| {
-            on_answers(agent, |answers| drop(answers.drain(..answers.len() - 1)))
-        }),
-        bug("no-call-answered", ANSWERED, |agent| on_answers(agent, Vec::clear)),
-        bug("answers-sent-twice", ANSWERED, |agent| on_answers(agent, |answers| answers.extend_from_within(..))),
-        bug("last-answer-sent-twice", ANSWERED, |agent| {
-            on_answers(agent, |answers| answers.extend_from_within(answers.len() - 1..));
-        }),
-        bug("equal-answers-merged", ANSWERED, |agent| {
-            on_answers(agent, |answers| answers.dedup_by(|one, other| one["content"] == other["content"]));
-        }),
-        bug("all-answers-in-one", ANSWERED, |agent| {
-            on_answers(agent, |answers| {
-                let all: Vec<&str> = answers.iter().map(|answer| text(&answer["content"])).collect();
-                let all = all.join("\n");
-                answers.truncate(1);
-                answers[0]["content"] = all.into();
-            });
-        }),
-        bug("answers-as-questions", ANSWERED, |agent| {
-            on_answers(agent, |answers| {
-                answers.iter_mut().for_each(|answer| *answer = json!({"type": "human", "content": answer["content"]}));
-            });
-        }),
-        bug("answers-in-front-of-the-response", ANSWERED, |agent| {
+        bug("answers-in-front-of-the-response", &[clause::AGENT_RESPONSE], |agent| {
             agent.answers = Box::new(|run, answers| {
                 let response = run.list.pop();
                 run.list.append(answers);
@@ -88,16 +62,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("question-between-answers", ANSWERED, |agent| {
-            on_answers(agent, |answers| {
-                if answers.len() > 1 {
-                    answers.insert(1, json!({"type": "human", "content": "Wait."}));
-                }
-            });
-        }),
-        bug("question-between-call-and-answer", ANSWERED, |agent| {
-            on_answers(agent, |answers| answers.insert(0, json!({"type": "human", "content": "Calling."})));
-        }),
         bug("answers-of-the-round-before-sent-again", ANSWERED, |agent| {
             agent.answers = Box::new(|run, answers| {
                 let before = run.memory["answers"].as_array().cloned().unwrap_or_default();
@@ -111,12 +75,6 @@ pub(super) fn bugs() -> Vec<Planted> {
             agent.answers = Box::new(|run, answers| {
                 let calls = run.list.last().map(calls).unwrap_or_default();
                 answers.iter_mut().zip(calls).for_each(|(answer, call)| answer["tool_call_id"] = call["name"].clone());
-            });
-        }),
-        bug("answers-under-the-first-id", ANSWERED, |agent| {
-            on_answers(agent, |answers| {
-                let first = answers[0]["tool_call_id"].clone();
-                answers.iter_mut().for_each(|answer| answer["tool_call_id"] = first.clone());
             });
         }),
         bug("one-answer-for-each-tool", ANSWERED, |agent| {
@@ -141,21 +99,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                 });
             });
         }),
-        bug("answers-without-an-id", VALID, |agent| {
-            on_answers(agent, |answers| answers.iter_mut().for_each(|answer| answer["tool_call_id"] = Value::Null));
-        }),
-        bug("failures-answered-without-an-id", VALID, |agent| {
-            on_answers(agent, |answers| {
-                let failed = |answer: &&mut Value| text(&answer["content"]).starts_with("The");
-                answers.iter_mut().filter(failed).for_each(|answer| answer["tool_call_id"] = Value::Null);
-            });
-        }),
-        bug("empty-answers-without-content", &[clause::AGENT_RESULT], |agent| {
-            on_answers(agent, |answers| {
-                let empty = |answer: &&mut Value| matches!(text(&answer["content"]), "" | "null" | "[]");
-                answers.iter_mut().filter(empty).for_each(|answer| answer["content"] = Value::Null);
-            });
-        }),
         bug("empty-texts-as-null", &[clause::AGENT_RESULT], |agent| {
             agent.end = Box::new(|_, output| {
                 for message in
@@ -167,16 +110,12 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("calls-without-an-id", VALID, |agent| {
+        bug("calls-without-an-id", &[clause::AGENT_IDS], |agent| {
             agent.shown = Box::new(|_, request| {
                 for call in request.iter_mut().flat_map(calls_mut) {
                     call.remove("id");
                 }
             });
-        }),
-        bug("answers-in-reverse", ORDER, |agent| on_answers(agent, |answers| answers.reverse())),
-        bug("answers-sorted-by-id", ORDER, |agent| {
-            on_answers(agent, |answers| answers.sort_by_key(|answer| text(&answer["tool_call_id"]).to_owned()));
         }),
         bug("answers-grouped-by-tool", ORDER, |agent| {
             agent.answers = Box::new(|run, answers| {
@@ -188,29 +127,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 answers.sort_by_key(name);
             });
         }),
-        bug("failures-last", ORDER, |agent| {
-            on_answers(agent, |answers| {
-                answers.sort_by_key(|answer| text(&answer["content"]).starts_with("The tool failed"))
-            });
-        }),
-        bug("unknown-tools-last", ORDER, |agent| {
-            on_answers(agent, |answers| {
-                answers.sort_by_key(|answer| text(&answer["content"]).starts_with("There is no tool"))
-            });
-        }),
-        bug("short-answers-first", ORDER, |agent| {
-            on_answers(agent, |answers| answers.sort_by_key(|answer| text(&answer["content"]).len()));
-        }),
     ];
-    bugs.extend(family("only-{n}-calls-answered", ANSWERED, &[2, 5, 16, 64, 256], |agent, size| {
-        on_answers(agent, move |answers| answers.truncate(size));
-    }));
-    bugs.extend(family("answers-from-number-{n}-on-come-first", ORDER, &[2, 9, 65, 250], |agent, size| {
-        on_answers(agent, move |answers| {
-            let middle = size.min(answers.len());
-            answers.rotate_left(middle);
-        });
-    }));
     bugs.extend(family("no-answers-from-round-{n}-on", ANSWERED, &[2, 5, 25, 100], |agent, size| {
         agent.answers = Box::new(move |run, answers| {
             if run.turn >= size {
@@ -229,15 +146,6 @@ pub(super) fn bugs() -> Vec<Planted> {
             } else {
                 run.memory = json!({"held": held});
             }
-        });
-    }));
-    bugs.push(bug("missing-ids-answered-under-none", &[clause::AGENT_ANSWERED], |agent| {
-        agent.answers = Box::new(|_, answers| {
-            let own = |answer: &Value| text(&answer["tool_call_id"]).is_empty();
-            answers
-                .iter_mut()
-                .filter(|one| own(one))
-                .for_each(|one| *one = answer(&json!({"id": "none"}), one["content"].clone()));
         });
     }));
     bugs

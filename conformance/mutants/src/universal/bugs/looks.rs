@@ -163,6 +163,9 @@ fn values() -> Vec<Planted> {
     ];
     let mut bugs: Vec<Planted> =
         changes.into_iter().flat_map(|(name, change)| [in_arguments(name, change), in_results(name, change)]).collect();
+    // These change texts, wherever they come.
+    let is_of_text = |bug: &&mut Planted| bug.name.starts_with("addresses-") || bug.name.starts_with("separators-");
+    bugs.iter_mut().filter(is_of_text).for_each(|bug| bug.breaks = &[clause::AGENT_TEXT]);
     bugs.extend([
         in_arguments("single-characters-dropped", |args| {
             edited(args, |text| {

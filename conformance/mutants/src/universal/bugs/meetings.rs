@@ -48,7 +48,8 @@ const CIRCUMSTANCES: [(&str, Condition); 10] = [
 
 /// Replaces the result of a call where both conditions hold.
 fn meeting(name: &str, kind: Condition, circumstance: Condition) -> Planted {
-    bug(name, RESULT, move |agent| {
+    let breaks = if name.starts_with("a-long-text") { &[clause::AGENT_TEXT] } else { RESULT };
+    bug(name, breaks, move |agent| {
         agent.outcome = Box::new(move |run, call| {
             let outcome = outcome(run, call);
             let both = kind(run, call, &outcome) && circumstance(run, call, &outcome);

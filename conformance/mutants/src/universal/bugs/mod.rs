@@ -2,7 +2,6 @@
 
 mod aborted;
 mod answers;
-mod borders;
 mod failures;
 mod finals;
 mod history;
@@ -14,6 +13,7 @@ mod names;
 mod prefix;
 mod responses;
 mod results;
+mod rows;
 mod runs;
 mod shared;
 mod sizes;
@@ -26,6 +26,7 @@ mod unseen_sizes;
 mod words;
 
 use super::bug;
+pub(super) use crate::agent::taps::each;
 use crate::agent::{Agent, RunState, ToolOutcome, content, distinct, mend};
 use crate::planted::Planted;
 use serde_json::{Map, Value};
@@ -53,7 +54,7 @@ pub(super) fn all() -> Vec<Planted> {
         names::bugs(),
         looks::bugs(),
         words::bugs(),
-        borders::bugs(),
+        rows::bugs(),
         sizes::bugs(),
         meetings::bugs(),
         unseen::bugs(),
@@ -148,16 +149,6 @@ fn change_text(message: &mut Value, change: impl Fn(&str) -> String) {
     if let Some(text) = message["content"].as_str().map(change) {
         message["content"] = text.into();
     }
-}
-
-/// Changes each value inside a value, from the inside out.
-pub(super) fn each(value: &mut Value, change: &dyn Fn(&mut Value)) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(|element| each(element, change)),
-        Value::Object(members) => members.values_mut().for_each(|member| each(member, change)),
-        _ => {}
-    }
-    change(value);
 }
 
 /// Drops members of each object inside a value.

@@ -242,7 +242,7 @@ fn tools() -> Vec<Planted> {
         bug("tools-called-like-members-of-a-map-not-found", RESULT, |agent| {
             not_found(agent, |name| OF_MAPS.contains(&name))
         }),
-        bug("members-of-a-map-found-as-tools", &[clause::AGENT_ANSWERED], |agent| {
+        bug("members-of-a-map-found-as-tools", &[clause::AGENT_FAILURE], |agent| {
             agent.answers = Box::new(|run, answers| {
                 let asked = run.list.last().map(calls).unwrap_or_default();
                 let mut names = asked.iter().map(|call| text(&call["name"]));

@@ -1,6 +1,6 @@
 //! AGENT-RESPONSE: how the words of the model are repeated.
 
-use super::{bug, calls_mut, drop_members, each, family, on_arguments, on_response};
+use super::{bug, calls_mut, drop_members, each, on_arguments, on_response};
 use crate::agent::{calls, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn has_calls(message: &Value) -> bool {
 }
 
 pub(super) fn bugs() -> Vec<Planted> {
-    let mut bugs = vec![
+    vec![
         bug("what-is-said-beside-calls-dropped", RESPONSE, |agent| {
             on_response(agent, |_, message| {
                 if has_calls(message) {
@@ -67,11 +67,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                     let content = if index == 0 { message["content"].clone() } else { "".into() };
                     run.list.extend([json!({"type": "ai", "content": content, "tool_calls": [call]}), answer]);
                 }
-            });
-        }),
-        bug("calls-repeated-in-reverse", RESPONSE, |agent| {
-            on_response(agent, |_, message| {
-                message["tool_calls"].as_array_mut().into_iter().for_each(|calls| calls.reverse())
             });
         }),
         bug("equal-calls-merged", RESPONSE, |agent| {
@@ -174,39 +169,5 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-    ];
-    bugs.extend(family("only-the-first-{n}-calls", RESPONSE, &[1, 2, 10, 32, 128, 256], |agent, size| {
-        on_response(agent, move |_, message| {
-            let mut index = 0;
-            retain_calls(message, |_| {
-                index += 1;
-                index <= size
-            });
-        });
-    }));
-    bugs.extend(family("only-the-first-{n}-arguments", RESPONSE, &[1, 20, 199], |agent, size| {
-        on_arguments(agent, move |args| {
-            let mut index = 0;
-            args.as_object_mut().into_iter().for_each(|members| {
-                members.retain(|_, _| {
-                    index += 1;
-                    index <= size
-                });
-            });
-        });
-    }));
-    bugs.extend(family("arguments-deeper-than-{n}-dropped", RESPONSE, &[1, 4, 8], |agent, size| {
-        fn prune(value: &mut Value, depth: usize) {
-            match value {
-                Value::Array(elements) if depth > 0 => {
-                    elements.iter_mut().for_each(|element| prune(element, depth - 1))
-                }
-                Value::Object(members) if depth > 0 => members.values_mut().for_each(|member| prune(member, depth - 1)),
-                Value::Array(_) | Value::Object(_) => *value = "[Object]".into(),
-                _ => {}
-            }
-        }
-        on_arguments(agent, move |args| prune(args, size));
-    }));
-    bugs
+    ]
 }

@@ -111,7 +111,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("null-as-undefined", RESULT, |agent| where_it_is(agent, Value::is_null, |_| "undefined".into())),
         bug("truth-in-capitals", RESULT, |agent| where_it_is(agent, Value::is_boolean, python)),
-        bug("numbers-as-json-strings", RESULT, |agent| {
+        bug("numbers-as-json-strings", &[clause::AGENT_NUMBERS], |agent| {
             where_it_is(agent, Value::is_number, |value| format!("\"{value}\""))
         }),
         bug("lists-in-pythons-notation", RESULT, |agent| where_it_is(agent, Value::is_array, python)),

@@ -83,7 +83,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 list.iter().filter(same).count() > 1
             });
         }),
-        bug("same-failure-again-ends-the-run", GOES_ON, |agent| {
+        bug("same-failure-again-ends-the-run", &[clause::AGENT_FAILURE], |agent| {
             ends_after(agent, |list, _| {
                 let failures: Vec<&str> = list
                     .iter()

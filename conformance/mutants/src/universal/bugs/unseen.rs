@@ -9,7 +9,6 @@ use threadspec_golden::clause;
 
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
-const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const END: &[&str] = &[clause::AGENT_END];
 const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
 
@@ -353,7 +352,7 @@ fn pairs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("unknown-tool-after-a-failure-ends-the-run", GOES_ON, |agent| {
+        bug("unknown-tool-after-a-failure-ends-the-run", &[clause::AGENT_FAILURE], |agent| {
             agent.after_round = Box::new(|run| {
                 let told = |start: &str| {
                     run.list

@@ -158,9 +158,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                 if matches!(text, "null" | "None" | "undefined") { String::new() } else { text.to_owned() }
             });
         }),
-        bug("results-of-zero-emptied", RESULT, |agent| {
-            on_text_result(agent, |text| if text == "0" { String::new() } else { text.to_owned() });
-        }),
         bug("results-that-say-true-in-capitals", RESULT, |agent| {
             on_text_result(agent, |text| match text {
                 "true" => "True".to_owned(),

@@ -126,7 +126,7 @@ fn sizes() -> impl Iterator<Item = Planted> {
             message["tool_calls"].as_array_mut().into_iter().for_each(|calls| calls.truncate(size));
         });
     });
-    let rounds = family("run-ends-after-{n}-rounds", &[clause::AGENT_GOES_ON], &[150, 199], |agent, size| {
+    let rounds = family("run-ends-after-{n}-rounds", &[clause::AGENT_GOES_ON], &[150], |agent, size| {
         agent.after_round = Box::new(move |run| {
             if run.turn >= size {
                 run.stop = Some(String::new());
@@ -137,7 +137,7 @@ fn sizes() -> impl Iterator<Item = Planted> {
         family("history-cut-to-the-last-{n}-messages", &[clause::AGENT_START], &[2_000, 5_000], |agent, size| {
             on_given(agent, move |list| drop(list.drain(..list.len().saturating_sub(size))));
         });
-    let tools = family("tools-beyond-number-{n}-not-found", RESULT, &[20, 64, 128, 500], |agent, size| {
+    let tools = family("tools-beyond-number-{n}-not-found", RESULT, &[64, 128, 500], |agent, size| {
         agent.outcome = Box::new(move |run, call| {
             let name = text(&call["name"]).to_owned();
             let tools = run.input["tools"].as_object();
@@ -217,7 +217,7 @@ fn pieces() -> impl Iterator<Item = Planted> {
 pub(super) fn bugs() -> Vec<Planted> {
     let others = [
         bug("carriage-returns-of-responses-lost", TEXT, |agent| on_said(agent, 0, |text, _| text.replace('\r', ""))),
-        bug("lines-of-responses-that-begin-with-data-unpacked", RESPONSE, |agent| {
+        bug("lines-of-responses-that-begin-with-data-unpacked", TEXT, |agent| {
             on_said(agent, 0, |text, _| text.strip_prefix("data: ").unwrap_or(text).to_owned());
         }),
         bug("second-call-in-a-stream-joins-the-first", RESPONSE, |agent| {

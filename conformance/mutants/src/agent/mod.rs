@@ -1,8 +1,11 @@
 //! An agent with tool rounds that shares no code with the reference: JSON in, JSON out, and every decision a seam that a
 //! planted bug or reading can replace.
 
+pub(crate) mod taps;
+
 use crate::asked::WireRun;
 use serde_json::{Value, json};
+use taps::Taps;
 use threadspec_judge::json::list;
 pub(super) use threadspec_judge::json::text;
 use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, RejectKind, Reply, Request};
@@ -60,6 +63,8 @@ pub(crate) enum ToolOutcome {
 pub(crate) struct Agent {
     pub(crate) abilities: Abilities,
     pub(crate) memory: Value,
+    /// The faults that are data.
+    pub(crate) taps: Taps,
     /// The text of the input, before it is read.
     pub(crate) raw: fn(&str) -> String,
     /// The given list at the beginning; an error refuses the run.
@@ -88,6 +93,7 @@ impl Default for Agent {
         Self {
             abilities: Abilities { exact_integers: true, ..Abilities::default() },
             memory: Value::Null,
+            taps: Taps::default(),
             raw: str::to_owned,
             begin: Box::new(|run| {
                 mend(&mut run.list);
@@ -133,7 +139,10 @@ impl Agent {
         };
         run.list.iter_mut().for_each(whole);
         match (self.begin)(&mut run) {
-            Ok(()) => Ok(run),
+            Ok(()) => {
+                self.taps.given(&mut run.list);
+                Ok(run)
+            }
             Err(refusal) => {
                 self.memory = run.memory;
                 Err(refusal)
@@ -165,6 +174,7 @@ impl Agent {
         }
         let mut message = said(&turn);
         (self.response)(run, &mut message);
+        self.taps.response(&mut message);
         if run.stop.is_some() {
             return false;
         }
@@ -180,11 +190,14 @@ impl Agent {
         }
         let mut answers = Vec::new();
         for call in &calls {
-            let outcome = (self.outcome)(run, call);
-            let content = (self.content)(run, &outcome);
+            let mut outcome = (self.outcome)(run, call);
+            self.taps.outcome(&mut outcome);
+            let mut content = (self.content)(run, &outcome);
+            self.taps.told(&outcome, &mut content);
             answers.push(answer(call, content));
         }
         (self.answers)(run, &mut answers);
+        self.taps.answers(&mut answers);
         run.list.extend(answers);
         (self.after_round)(run);
         true
