@@ -36,15 +36,14 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     }
 }
 
-/// Some of the models behind it take any order, as recordings show, and some refuse it, as reports do.
 fn roles(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let place = format_args!("{place}.role");
     match before {
         None if message["role"] == "assistant" => {
-            breaches.add("BED-ALTERNATE", place, "the assistant begins").variant("first").certain_if(false);
+            breaches.add("BED-ALTERNATE", place, "the assistant begins").variant("first");
         }
         Some(before) if before["role"] == message["role"] => {
-            breaches.add("BED-ALTERNATE", place, format!("{} again", message["role"])).certain_if(false);
+            breaches.add("BED-ALTERNATE", place, format!("{} again", message["role"]));
         }
         _ => {}
     }
