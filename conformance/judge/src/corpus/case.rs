@@ -83,7 +83,7 @@ pub struct Case {
     origin: Option<Origin>,
     /// True if it is a template, hence large.
     pub is_template: bool,
-    /// These are made when they are asked for: most runs need few of them. Those of a template are large: see [`Case::for_a_while`].
+    /// These are made when they are asked for: most runs need few of them, and none for long: see [`Case::for_a_while`].
     sent: OnceLock<Result<Sent, Error>>,
     expect: OnceLock<Result<Expect, Error>>,
     accepted: OnceLock<Arc<[String]>>,
@@ -91,11 +91,10 @@ pub struct Case {
 }
 
 impl Case {
-    /// The case as it is worked with. What is made of a template, which may be megabytes, goes with it; a run that asked the corpus itself
-    /// would hold that of every case to its end.
+    /// The case as it is worked with. What is made of it, megabytes of a template, goes with it; a run that asked the corpus itself would
+    /// hold that of every case to its end.
     pub fn for_a_while(&self) -> Cow<'_, Self> {
-        let is_made = self.sent.get().is_some();
-        if self.is_template && !is_made { Cow::Owned(self.clone()) } else { Cow::Borrowed(self) }
+        if self.sent.get().is_some() { Cow::Borrowed(self) } else { Cow::Owned(self.clone()) }
     }
 
     /// Makes what it takes to put the case and to judge it. Returns about how many bytes that are.
@@ -401,11 +400,7 @@ impl Case {
         if !sent.after.iter().chain([&sent.input]).all(|input| input.starts_with('{')) {
             problems.push("the input is not an object".into());
         }
-        let expect = written.expect.read(extent, &mut problems)?;
-        if !self.is_template {
-            // They need not be read again.
-            let _ = (self.sent.set(Ok(sent)), self.expect.set(Ok(expect)));
-        }
+        written.expect.read(extent, &mut problems)?;
         Ok(problems)
     }
 }

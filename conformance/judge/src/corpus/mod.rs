@@ -164,7 +164,7 @@ impl Corpus {
 
     /// The templates that cannot be expanded. Reading a corpus checks only their outline, since most runs need few of them.
     pub fn template_problems(&self) -> Vec<Problem> {
-        self.cases.iter().filter_map(|case| Some(case.problem(case.template_problem()?))).collect()
+        self.cases.iter().filter_map(|case| Some(case.problem(case.for_a_while().template_problem()?))).collect()
     }
 
     /// The clause with this id.
