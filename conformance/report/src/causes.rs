@@ -229,7 +229,11 @@ pub fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Mismatch>]) 
             note: &case.note,
             mismatches,
             size: case.details.as_ref().map_or(0, |details| details.input.len()),
-            is_ordinary: !is_special(&case.id) && !case.details.as_ref().is_some_and(is_large),
+            // What a gateway changed is clearest in the cases that are about gateways.
+            is_ordinary: !is_special(&case.id)
+                && !case.details.as_ref().is_some_and(is_large)
+                && (case.id.starts_with("gateway/")
+                    || !case.charged().is_some_and(|clause| clause.starts_with("GATE-"))),
             counts: case.counts,
             documented: case.documented,
             severity: case.severity,
