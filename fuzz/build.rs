@@ -5,7 +5,7 @@
 
 /// The targets whose input is no text.
 const PLANS: [&str; 8] = ["check", "serialize", "messages", "equivalence", "plain", "loop", "session", "provider_sse"];
-/// What is called at a comparison; `threadspec_fuzz::quick_defaults` has the functions that do nothing instead.
+/// The functions called at a comparison; `threadspec_fuzz::quick_defaults` has others that do nothing instead.
 const CALLBACKS: [&str; 9] =
     ["cmp1", "cmp2", "cmp4", "cmp8", "const_cmp1", "const_cmp2", "const_cmp4", "const_cmp8", "switch"];
 

@@ -119,7 +119,7 @@ impl<'a> Trial<'a> {
         UNNAMED.contains(&self.fault) && self.is_settled()
     }
 
-    /// Whether it is caught, and known not to be called by its names.
+    /// Returns whether it is caught, and known not to be called by its names.
     pub(crate) fn is_known_unnamed(&self) -> bool {
         self.is_caught() && UNNAMED.contains(&self.fault)
     }
@@ -141,7 +141,7 @@ impl<'a> Trial<'a> {
         Some(format!("is caught, by {first} first, but never called a breach of {unnamed}"))
     }
 
-    /// Whether the judge must call it by the names of its clauses. Over the wire a fault of the agent often shows as another one's.
+    /// Returns whether the judge must call it by the names of its clauses. Over the wire a fault of the agent often shows as another one's.
     fn is_to_be_named(&self) -> bool {
         matches!(self.place, Some(Place::Agent | Place::Sessions | Place::Gateway(_)))
     }

@@ -1,10 +1,9 @@
 //! One failure, for people: of a case of the corpus, or found by fuzzing.
 
-use super::causes::QUOTED;
 use super::conversation::{ConversationLine, LineKind, conversation};
 use super::diff;
 use super::screen::Screen;
-use super::words::{self, gravity};
+use super::words::{self, QUOTED, gravity};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
 use threadspec_judge::corpus::{Clause, Corpus, Level, Mismatch, Severity, Sides, lay_out};
 use threadspec_judge::text::{common_beginning, count, visible};

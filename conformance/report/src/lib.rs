@@ -17,6 +17,7 @@
 //! | [`worst`](mod@worst) | names the cause to fix first |
 //! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `failures`, [`causes`](mod@causes), [`diff`] | one failure, those of a run, failures by cause, and how two texts differ |
+//! | `signs` | the words of a failure without its values |
 //! | `screen` | how much fits on a screen |
 //! | [`conversation`](mod@conversation) | a run, or the runs of a session, as speakers and texts |
 //! | `case` | a case, as it is shown before it is run |
@@ -40,6 +41,7 @@ mod output;
 pub mod record;
 mod screen;
 mod sessions;
+mod signs;
 mod summary;
 pub mod tally;
 pub mod terminal;

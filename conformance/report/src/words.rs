@@ -8,6 +8,9 @@ use threadspec_judge::corpus::{Level, Severity};
 use threadspec_judge::text::{cut, visible};
 use threadspec_judge::verdict::Verdict;
 
+/// How a note quotes a line of stderr.
+pub(super) const QUOTED: &str = "  | ";
+
 /// The names of runs, each with its profile and its way over the wire if others have the same name.
 pub fn names(runs: &[RunRecord]) -> Vec<String> {
     let names: Vec<String> = runs.iter().map(RunRecord::name).collect();

@@ -1,8 +1,8 @@
 //! Writes the sentence above everything: the cause to fix first.
 
-use super::causes::{Cause, QUOTED, Symptoms, by_severity, causes, first_mismatches, symptoms};
+use super::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symptoms};
 use super::record::{CaseRecord, RunRecord};
-use super::words::{as_found, finding, shortened};
+use super::words::{QUOTED, as_found, finding, shortened};
 use threadspec_judge::text::{count, cut, visible};
 
 /// The most characters of a finding that are shown.

@@ -131,7 +131,7 @@ impl MatrixFault {
         self.demand == Demand::Caught && !self.breaks_a_must && !matches!(self.place, Place::Twin(_))
     }
 
-    /// Whether it is that one run changes another.
+    /// Returns whether one run changes another.
     pub(super) fn breaks_independence(&self) -> bool {
         self.breaks.contains(&clause::AGENT_INDEPENDENT)
     }

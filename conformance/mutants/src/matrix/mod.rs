@@ -238,8 +238,8 @@ fn find_uses<'a>(trials: &mut [Trial<'a>], faults: &[MatrixFault], cases: &[&'a 
     found.into_iter().for_each(|(at, kill)| trials[at].kills.push(kill));
 }
 
-/// Whether the last run of a case is right if none comes before it. The judge sees one run, and names what is wrong there: that earlier runs are
-/// the cause is shown so.
+/// Returns whether the last run of a case is right if none comes before it. The judge sees one run, and names what is wrong there: that
+/// earlier runs are the cause is shown so.
 fn is_right_alone(case: &Case, fault: &MatrixFault) -> bool {
     !case.after().is_empty()
         && CaseReplies::alone(&mut *fault.place.testee(&fault.planted), case, fault.place.profile())
