@@ -56,6 +56,7 @@ def times(folder, number):
 
 
 def main():
+    sys.setrecursionlimit(100_000)  # a case nests its arguments deeper than Python reads by default
     threadspec = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/release/threadspec")
     node, python = ["node", "conformance/adapters/node/main.mjs"], ["python3", "conformance/adapters/python/main.py"]
     with tempfile.TemporaryDirectory() as name:

@@ -1,11 +1,13 @@
 //! The compact form of large inputs and expectations: `golden/README.md` describes it.
+//!
+//! A template is read once, to [`Part`]s that hold JSON text as far as it is the same each time. Writing them costs little more than
+//! copying the result.
 
 use crate::Error;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt::Write;
+use std::rc::Rc;
 
 /// A template may expand to about this many bytes; more is a mistake.
 const BUDGET: usize = 64 << 20;
@@ -30,7 +32,7 @@ const BUDGET: usize = 64 << 20;
 /// # Ok::<(), threadspec_golden::Error>(())
 /// ```
 pub fn expand(template: &Value) -> Result<String, Error> {
-    Expansion::new(u64::MAX).json(template).map_err(Error::new)
+    json(template, u64::MAX).map_err(Error::new)
 }
 
 /// Expands a template, but each repetition at most once: enough to see what a case is about, at the cost of a small case.
@@ -39,82 +41,99 @@ pub fn expand(template: &Value) -> Result<String, Error> {
 ///
 /// Says which form is malformed.
 pub fn outline(template: &Value) -> Result<String, Error> {
-    Expansion::new(1).json(template).map_err(Error::new)
+    json(template, 1).map_err(Error::new)
 }
 
-struct Expansion {
-    /// The result so far.
-    json: Vec<u8>,
-    /// Nothing is repeated more often than this.
-    most: u64,
-    /// The variables of the enclosing repetitions, the innermost last.
-    variables: Vec<(char, Variable)>,
-    budget: usize,
+fn json(template: &Value, most: u64) -> Result<String, String> {
+    let parts = Reader::default().whole(template)?;
+    let mut writer = Writer { json: Vec::new(), most, numbers: Vec::new(), names: Vec::new(), budget: BUDGET };
+    writer.write(&parts)?;
+    Ok(String::from_utf8(writer.json).expect("only JSON was written"))
 }
 
-/// Takes an element, which is still a template.
-type Taker<'a> = &'a mut dyn FnMut(&mut Expansion, &Value) -> Result<(), String>;
-
-#[derive(Clone)]
-enum Variable {
-    Number(u64),
-    Text(String),
+/// A part of a template, with its texts as JSON writes them.
+enum Part {
+    /// The same each time.
+    Text(Vec<u8>),
+    /// A comma, except before the first element or member.
+    Comma,
+    /// `{10n+3}`, with the running number of the repetition that is so far outside.
+    Running { depth: usize, factor: u64, summand: u64 },
+    /// The text that `each` gives for this turn of the repetition that is so far outside.
+    Each { depth: usize, texts: Rc<[Vec<u8>]> },
+    /// The number that these parts spell.
+    Number(Vec<Part>),
+    /// The name of a member, between quotes.
+    Name(Vec<Part>),
+    /// An object that has no name twice.
+    Members(Vec<Part>),
+    /// The body, for each number below what `times` spells.
+    Repeat { times: Vec<Part>, body: Vec<Part> },
 }
 
-impl Expansion {
-    fn new(most: u64) -> Self {
-        Self { json: Vec::new(), most, variables: Vec::new(), budget: BUDGET }
-    }
+/// A repetition around what is read.
+struct Around {
+    letter: char,
+    each: Vec<(char, Rc<[Vec<u8>]>)>,
+}
 
-    fn json(mut self, template: &Value) -> Result<String, String> {
+/// Reads a template.
+#[derive(Default)]
+struct Reader {
+    parts: Vec<Part>,
+    /// The innermost last.
+    around: Vec<Around>,
+}
+
+/// Reads an element, which is still a template.
+type Taker<'a> = &'a dyn Fn(&mut Reader, &Value) -> Result<(), String>;
+
+impl Reader {
+    fn whole(mut self, template: &Value) -> Result<Vec<Part>, String> {
         self.value(template)?;
-        Ok(String::from_utf8(self.json).expect("only JSON was written"))
+        Ok(self.parts)
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), String> {
-        self.budget = self.budget.checked_sub(bytes + 1).ok_or("it expands to more than 64 MiB")?;
-        Ok(())
+    /// The parts that a step adds, apart from the others.
+    fn apart(&mut self, step: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<Vec<Part>, String> {
+        let before = std::mem::take(&mut self.parts);
+        let result = step(self);
+        let parts = std::mem::replace(&mut self.parts, before);
+        result.map(|()| parts)
+    }
+
+    fn push(&mut self, json: &[u8]) {
+        match self.parts.last_mut() {
+            Some(Part::Text(text)) => text.extend_from_slice(json),
+            _ => self.parts.push(Part::Text(json.to_vec())),
+        }
     }
 
     fn value(&mut self, template: &Value) -> Result<(), String> {
         match template {
-            Value::String(text) => {
-                let text = self.text(text)?;
-                self.write(&text);
-            }
+            Value::String(text) => self.quoted(|reader| Ok(reader.text(text))),
             Value::Array(elements) => {
-                self.json.push(b'[');
-                self.elements(elements, &mut |expansion, element| {
-                    expansion.separate();
-                    expansion.value(element)
+                self.push(b"[");
+                self.elements(elements, &|reader, element| {
+                    reader.parts.push(Part::Comma);
+                    reader.value(element)
                 })?;
-                self.json.push(b']');
+                self.push(b"]");
+                Ok(())
             }
-            Value::Object(members) => self.object(members)?,
+            Value::Object(members) => self.object(members),
             scalar => {
-                self.spend(4)?;
-                self.write(scalar);
+                self.push(&written(scalar));
+                Ok(())
             }
         }
+    }
+
+    fn quoted(&mut self, text: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), String> {
+        self.push(b"\"");
+        text(self)?;
+        self.push(b"\"");
         Ok(())
-    }
-
-    fn write(&mut self, value: &impl Serialize) {
-        serde_json::to_writer(&mut self.json, value).expect("JSON is written to memory");
-    }
-
-    /// Writes a comma, except before the first element or member.
-    fn separate(&mut self) {
-        if !matches!(self.json.last(), Some(b'[' | b'{')) {
-            self.json.push(b',');
-        }
-    }
-
-    fn member(&mut self, name: &str, value: &Value) -> Result<(), String> {
-        self.separate();
-        self.write(&name);
-        self.json.push(b':');
-        self.value(value)
     }
 
     fn object(&mut self, members: &Map<String, Value>) -> Result<(), String> {
@@ -123,70 +142,61 @@ impl Expansion {
         }
         match members.iter().next() {
             Some((name, Value::String(number))) if members.len() == 1 && name == "number" => {
-                let number = self.text(number)?;
-                let number: u64 = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
-                self.write(&number);
+                let number = self.apart(|reader| Ok(reader.text(number)))?;
+                self.parts.push(Part::Number(number));
             }
             Some((name, Value::Array(parts))) if members.len() == 1 && name == "concat" => {
-                let text = self.concatenation(parts)?;
-                self.write(&text);
+                self.quoted(|reader| reader.concatenation(parts))?;
             }
-            Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => self.members(pairs)?,
+            Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => {
+                let members = self.apart(|reader| reader.members(pairs))?;
+                self.parts.push(Part::Members(members));
+            }
             _ => {
-                self.json.push(b'{');
+                self.push(b"{");
                 for (name, value) in members {
-                    let name = self.text(name)?;
-                    self.member(&name, value)?;
+                    self.parts.push(Part::Comma);
+                    self.quoted(|reader| Ok(reader.text(name)))?;
+                    self.push(b":");
+                    self.value(value)?;
                 }
-                self.json.push(b'}');
+                self.push(b"}");
             }
         }
         Ok(())
     }
 
-    fn concatenation(&mut self, parts: &[Value]) -> Result<String, String> {
-        let mut text = String::new();
-        self.elements(parts, &mut |expansion, part| match part {
-            Value::String(part) => expansion.text_onto(&mut text, part),
-            other => {
-                text += &expansion.string(other)?.ok_or("`concat` takes strings only")?;
-                Ok(())
-            }
-        })?;
-        Ok(text)
+    fn concatenation(&mut self, parts: &[Value]) -> Result<(), String> {
+        self.elements(parts, &|reader, part| reader.string(part, "`concat` takes strings only"))
     }
 
-    /// The string, if a template represents one.
-    fn string<'t>(&mut self, template: &'t Value) -> Result<Option<Cow<'t, str>>, String> {
+    /// Reads what represents a string, without its quotes. Anything else is an error in these words.
+    fn string(&mut self, template: &Value, error: &str) -> Result<(), String> {
         match template {
-            Value::String(text) => self.text(text).map(Some),
+            Value::String(text) => {
+                self.text(text);
+                Ok(())
+            }
             Value::Object(members) if members.len() == 1 => match members.get("concat") {
-                Some(Value::Array(parts)) => self.concatenation(parts).map(|text| Some(text.into())),
-                _ => Ok(None),
+                Some(Value::Array(parts)) => self.concatenation(parts),
+                _ => Err(error.to_owned()),
             },
-            _ => Ok(None),
+            _ => Err(error.to_owned()),
         }
     }
 
     fn members(&mut self, pairs: &[Value]) -> Result<(), String> {
-        let mut names = HashSet::new();
-        self.json.push(b'{');
-        self.elements(pairs, &mut |expansion, pair| {
-            let wrong = || "`members` takes pairs of a name and a value".to_owned();
-            let Some([name, value]) = pair.as_array().map(Vec::as_slice) else { return Err(wrong()) };
-            let name = expansion.string(name)?.ok_or_else(wrong)?;
-            expansion.member(&name, value)?;
-            if names.contains(&*name) {
-                return Err(format!("`members` names `{name}` twice"));
-            }
-            names.insert(name.into_owned());
-            Ok(())
-        })?;
-        self.json.push(b'}');
-        Ok(())
+        const WRONG: &str = "`members` takes pairs of a name and a value";
+        self.elements(pairs, &|reader, pair| {
+            let Some([name, value]) = pair.as_array().map(Vec::as_slice) else { return Err(WRONG.to_owned()) };
+            let name = reader.apart(|reader| reader.string(name, WRONG))?;
+            reader.parts.extend([Part::Comma, Part::Name(name)]);
+            reader.push(b":");
+            reader.value(value)
+        })
     }
 
-    /// Hands over each element as often as it is repeated.
+    /// Reads elements, some of which are repeated.
     fn elements(&mut self, elements: &[Value], take: Taker<'_>) -> Result<(), String> {
         for element in elements {
             match element.as_object().filter(|members| members.contains_key("repeat")) {
@@ -204,83 +214,175 @@ impl Expansion {
         let Some(elements) = members["repeat"].as_array().filter(|elements| !elements.is_empty()) else {
             return Err("`repeat` takes the elements to repeat".to_owned());
         };
-        let variable = members.get("as").map_or(Some('n'), |name| letter(name.as_str()?));
-        let variable = variable.ok_or("`as` is one letter from a to z")?;
-        let texts =
+        let letter = members.get("as").map_or(Some('n'), |name| letter(name.as_str()?));
+        let letter = letter.ok_or("`as` is one letter from a to z")?;
+        let each =
             members.get("each").map_or(Some(Vec::new()), texts).ok_or("`each` gives a list of texts per letter")?;
-        let times = match (members.get("times"), texts.first()) {
-            (None, Some((_, texts))) => Some(texts.len() as u64),
-            (Some(Value::String(times)), None) => self.text(times)?.parse().ok(),
-            (Some(times), None) => times.as_u64(),
+        let times = match (members.get("times"), each.first()) {
+            (None, Some((_, texts))) => vec![Part::Text(texts.len().to_string().into_bytes())],
+            (Some(Value::String(times)), None) => self.apart(|reader| Ok(reader.text(times)))?,
+            (Some(times), None) if times.is_u64() => vec![Part::Text(written(times))],
+            (Some(_), None) => return Err("`times` is not a number".to_owned()),
             _ => return Err("`repeat` goes with either `times` or `each`".to_owned()),
         };
-        let times = times.ok_or("`times` is not a number")?;
-        if texts.iter().any(|(_, texts)| texts.len() as u64 != times) {
+        if each.windows(2).any(|lists| lists[0].1.len() != lists[1].1.len()) {
             return Err("the lists of `each` differ in length".to_owned());
         }
-        let outside = self.variables.len();
-        for number in 0..times.min(self.most) {
-            self.spend(0)?;
-            self.variables.push((variable, Variable::Number(number)));
-            let of_this = texts.iter().filter_map(|(name, texts)| {
-                let text = usize::try_from(number).ok().and_then(|number| texts.get(number))?;
-                Some((*name, Variable::Text(text.clone())))
-            });
-            self.variables.extend(of_this);
-            self.elements(elements, take)?;
-            self.variables.truncate(outside);
+        self.around.push(Around { letter, each });
+        let body = self.apart(|reader| reader.elements(elements, take));
+        self.around.pop();
+        self.parts.push(Part::Repeat { times, body: body? });
+        Ok(())
+    }
+
+    /// Reads a text with its placeholders.
+    fn text(&mut self, template: &str) {
+        let mut rest = template;
+        while let Some(at) = rest.find('{') {
+            self.push(escaped(&rest[..at]).as_bytes());
+            rest = &rest[at..];
+            let length = if let Some((part, length)) = self.placeholder(rest) {
+                self.parts.push(part);
+                length
+            } else {
+                self.push(b"{");
+                1
+            };
+            rest = &rest[length..];
+        }
+        self.push(escaped(rest).as_bytes());
+    }
+
+    /// What `{n}`, `{n+1}` or `{10n+3}` represents, and how long the placeholder is.
+    fn placeholder(&self, rest: &str) -> Option<(Part, usize)> {
+        let (inside, _) = rest[1..].split_once('}')?;
+        let at = inside.find(|c: char| !c.is_ascii_digit())?;
+        let variable = inside[at..].chars().next()?;
+        let length = inside.len() + 2;
+        for (depth, around) in self.around.iter().enumerate().rev() {
+            if let Some((_, texts)) = around.each.iter().rev().find(|(name, _)| *name == variable) {
+                return (inside.len() == 1).then(|| (Part::Each { depth, texts: Rc::clone(texts) }, length));
+            }
+            if around.letter == variable {
+                let factor = if at == 0 { 1 } else { inside[..at].parse().ok()? };
+                let summand = match &inside[at + 1..] {
+                    "" => 0,
+                    more => more
+                        .strip_prefix('+')
+                        .filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?
+                        .parse()
+                        .ok()?,
+                };
+                return Some((Part::Running { depth, factor, summand }, length));
+            }
+        }
+        None
+    }
+}
+
+/// Writes what was read.
+struct Writer {
+    /// The result so far.
+    json: Vec<u8>,
+    /// Nothing is repeated more often than this.
+    most: u64,
+    /// The running numbers of the repetitions around, the innermost last.
+    numbers: Vec<u64>,
+    /// The names of the objects around that have no name twice, the innermost last.
+    names: Vec<HashSet<Vec<u8>>>,
+    /// How many turns may follow.
+    budget: usize,
+}
+
+impl Writer {
+    fn write(&mut self, parts: &[Part]) -> Result<(), String> {
+        for part in parts {
+            match part {
+                Part::Text(text) => self.json.extend_from_slice(text),
+                Part::Comma => {
+                    if !matches!(self.json.last(), Some(b'[' | b'{')) {
+                        self.json.push(b',');
+                    }
+                }
+                Part::Running { depth, factor, summand } => {
+                    let number = self.numbers[*depth].checked_mul(*factor).and_then(|n| n.checked_add(*summand));
+                    self.number(number.ok_or("a running number is too large")?);
+                }
+                Part::Each { depth, texts } => {
+                    let text = usize::try_from(self.numbers[*depth]).ok().and_then(|number| texts.get(number));
+                    self.json.extend_from_slice(text.map_or(&[], Vec::as_slice));
+                }
+                Part::Number(parts) => {
+                    let number = self.spelt(parts)?;
+                    let number = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
+                    self.number(number);
+                }
+                Part::Name(parts) => {
+                    let start = self.json.len();
+                    self.json.push(b'"');
+                    self.write(parts)?;
+                    self.json.push(b'"');
+                    let name = &self.json[start..];
+                    if self.names.last_mut().is_some_and(|names| !names.insert(name.to_vec())) {
+                        return Err(format!("`members` names {} twice", String::from_utf8_lossy(name)));
+                    }
+                }
+                Part::Members(pairs) => {
+                    self.json.push(b'{');
+                    self.names.push(HashSet::new());
+                    self.write(pairs)?;
+                    self.names.pop();
+                    self.json.push(b'}');
+                }
+                Part::Repeat { times, body } => self.repeat(times, body)?,
+            }
         }
         Ok(())
     }
 
-    /// A text with its variables replaced.
-    fn text<'t>(&mut self, template: &'t str) -> Result<Cow<'t, str>, String> {
-        if self.variables.is_empty() || !template.contains('{') {
-            self.spend(template.len())?;
-            return Ok(template.into());
-        }
-        let mut text = String::new();
-        self.text_onto(&mut text, template)?;
-        Ok(text.into())
-    }
-
-    fn text_onto(&mut self, text: &mut String, template: &str) -> Result<(), String> {
-        let (before, mut rest) = (text.len(), template);
-        while let Some(at) = rest.find('{').filter(|_| !self.variables.is_empty()) {
-            *text += &rest[..at];
-            rest = &rest[at..];
-            let length = self.placeholder_onto(text, rest).unwrap_or_else(|| {
-                text.push('{');
-                1
-            });
-            rest = &rest[length..];
-        }
-        *text += rest;
-        self.spend(text.len() - before)
-    }
-
-    /// Adds what `{n}`, `{n+1}` or `{10n+3}` represents. Returns how long the placeholder is.
-    fn placeholder_onto(&self, text: &mut String, rest: &str) -> Option<usize> {
-        let (inside, _) = rest[1..].split_once('}')?;
-        let at = inside.find(|c: char| !c.is_ascii_digit())?;
-        let variable = inside[at..].chars().next()?;
-        let number = match &self.variables.iter().rev().find(|(name, _)| *name == variable)?.1 {
-            Variable::Text(value) if inside.len() == 1 => {
-                *text += value;
-                return Some(inside.len() + 2);
+    fn repeat(&mut self, times: &[Part], body: &[Part]) -> Result<(), String> {
+        let times: u64 = self.spelt(times)?.parse().map_err(|_| "`times` is not a number")?;
+        let start = self.json.len();
+        let depth = self.numbers.len();
+        for number in 0..times.min(self.most) {
+            self.budget = self
+                .budget
+                .checked_sub(1)
+                .filter(|_| self.json.len() <= BUDGET)
+                .ok_or("it expands to more than 64 MiB")?;
+            self.numbers.push(number);
+            self.write(body)?;
+            self.numbers.truncate(depth);
+            if number == 0 && depth == 0 {
+                // Most turns are as long as the first, up to the digits of a number.
+                let turn = (self.json.len() - start)
+                    .saturating_mul(usize::try_from(times.min(self.most)).unwrap_or(usize::MAX));
+                self.json.reserve(turn.saturating_add(turn / 8).min(BUDGET));
             }
-            Variable::Text(_) => return None,
-            Variable::Number(number) => *number,
-        };
-        let factor = if at == 0 { 1 } else { inside[..at].parse().ok()? };
-        let summand = match &inside[at + 1..] {
-            "" => 0,
-            more => more.strip_prefix('+').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()?,
-        };
-        let number = number.checked_mul(factor)?.checked_add(summand)?;
-        write!(text, "{number}").ok()?;
-        Some(inside.len() + 2)
+        }
+        Ok(())
     }
+
+    /// What the parts spell; the result stays as it was.
+    fn spelt(&mut self, parts: &[Part]) -> Result<String, String> {
+        let start = self.json.len();
+        self.write(parts)?;
+        Ok(String::from_utf8_lossy(&self.json.split_off(start)).into_owned())
+    }
+
+    fn number(&mut self, number: u64) {
+        serde_json::to_writer(&mut self.json, &number).expect("JSON is written to memory");
+    }
+}
+
+fn written(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("JSON is written to memory")
+}
+
+/// A text as JSON writes it, without its quotes.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::to_string(text).expect("JSON is written to memory");
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// The name of a variable.
@@ -289,9 +391,9 @@ fn letter(name: &str) -> Option<char> {
 }
 
 /// The texts of `each`, for each of its letters.
-fn texts(each: &Value) -> Option<Vec<(char, Vec<String>)>> {
-    let list = |texts: &Value| -> Option<Vec<String>> {
-        texts.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+fn texts(each: &Value) -> Option<Vec<(char, Rc<[Vec<u8>]>)>> {
+    let list = |texts: &Value| -> Option<Rc<[Vec<u8>]>> {
+        texts.as_array()?.iter().map(|text| text.as_str().map(|text| escaped(text).into_bytes())).collect()
     };
     let letters = each.as_object().filter(|letters| !letters.is_empty())?;
     letters.iter().map(|(name, texts)| Some((letter(name)?, list(texts)?))).collect()

@@ -3,6 +3,7 @@
 use crate::surrogates::marked;
 use crate::{Error, Field};
 use serde::de::Error as _;
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -98,20 +99,7 @@ impl Message {
 
     /// The JSON value that describes the message.
     pub fn to_json(&self) -> Value {
-        match self {
-            Self::System { content } => json!({"type": "system", "content": marked(content)}),
-            Self::Human { content } => json!({"type": "human", "content": marked(content)}),
-            Self::Ai { content, tool_calls } if tool_calls.is_empty() => {
-                json!({"type": "ai", "content": marked(content)})
-            }
-            Self::Ai { content, tool_calls } => {
-                let tool_calls: Vec<Value> = tool_calls.iter().map(ToolCall::to_json).collect();
-                json!({"type": "ai", "content": marked(content), "tool_calls": tool_calls})
-            }
-            Self::Tool { tool_call_id, content } => {
-                json!({"type": "tool", "content": marked(content), "tool_call_id": marked(tool_call_id)})
-            }
-        }
+        json!(self)
     }
 
     /// The message that a JSON value describes.
@@ -144,7 +132,7 @@ impl Message {
 impl ToolCall {
     /// The JSON value `{"id", "name", "args"}`; lone surrogates in `args` are marked ([`surrogates`](crate::surrogates)).
     pub fn to_json(&self) -> Value {
-        json!({"id": marked(&self.id), "name": marked(&self.name), "args": self.args})
+        json!(self)
     }
 
     /// The tool call that a JSON value describes; absent `args` are `{}`.
@@ -173,7 +161,33 @@ impl ToolCall {
 
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_json().serialize(serializer)
+        let kind = match self {
+            Self::System { .. } => "system",
+            Self::Human { .. } => "human",
+            Self::Ai { .. } => "ai",
+            Self::Tool { .. } => "tool",
+        };
+        let mut members = serializer.serialize_map(None)?;
+        members.serialize_entry("type", kind)?;
+        members.serialize_entry("content", &*marked(self.content()))?;
+        match self {
+            Self::Ai { tool_calls, .. } if !tool_calls.is_empty() => {
+                members.serialize_entry("tool_calls", tool_calls)?
+            }
+            Self::Tool { tool_call_id, .. } => members.serialize_entry("tool_call_id", &*marked(tool_call_id))?,
+            _ => {}
+        }
+        members.end()
+    }
+}
+
+impl Serialize for ToolCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(3))?;
+        members.serialize_entry("id", &*marked(&self.id))?;
+        members.serialize_entry("name", &*marked(&self.name))?;
+        members.serialize_entry("args", &self.args)?;
+        members.end()
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How long freed memory is kept, in milliseconds, as `mi_option_purge_delay` of mimalloc's C header.
-const PURGE_DELAY: (c_int, c_long) = (15, 10);
+const PURGE_DELAY: (c_int, c_long) = (15, 50);
 
 #[allow(unsafe_code, reason = "the crate has no safe function for it")]
 fn main() -> ExitCode {

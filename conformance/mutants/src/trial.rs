@@ -230,7 +230,7 @@ impl CaseReplies {
         let terms = Terms { profile, abilities: testee.hello().abilities };
         let ask = |(id, input): (usize, &str)| {
             let request = case.request(i64::try_from(id).unwrap_or(i64::MAX), profile);
-            testee.ask(&Request { input: input.to_owned(), ..request })
+            testee.ask(&Request { input: input.into(), ..request })
         };
         Self { terms, outcomes: inputs.enumerate().map(ask).collect() }
     }

@@ -180,7 +180,7 @@ fn every_request_is_strict_json_on_one_line() {
         // Large ones are made of few pieces: one in five shows how.
         let large = corpus.cases.iter().filter(|case| case.is_template).step_by(5);
         let lines = corpus.cases.iter().filter(|case| !case.is_template).chain(large).flat_map(|case| {
-            case.inputs().map(|input| Request { input: input.to_owned(), ..case.request(1, case.profiles[0]) }.line())
+            case.inputs().map(|input| Request { input: input.into(), ..case.request(1, case.profiles[0]) }.line())
         });
         let is_wrong = |line: &String| {
             let mut reader = serde_json::Deserializer::from_str(line);

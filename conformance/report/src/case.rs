@@ -42,8 +42,7 @@ pub fn case(case: &Case, corpus: &Corpus, profiles: &[JudgeProfile]) -> String {
         let made = if storage.is_some() { " (make a fresh folder, and put its path where `storage` is)" } else { "" };
         let _ = writeln!(out, "\n{}", styled(FAINT, format_args!("{title}{made}:")));
         for (id, input) in (1..).zip(case.inputs()) {
-            let input = input.to_owned();
-            let request = Request { input, storage: storage.clone(), ..case.request(id, profile) };
+            let request = Request { input: input.into(), storage: storage.clone(), ..case.request(id, profile) };
             let _ = writeln!(out, "{}", request.line());
         }
     }

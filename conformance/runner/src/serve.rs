@@ -234,7 +234,7 @@ mod tests {
         fn answer(&mut self, request: &Request) -> Reply {
             let Request { input, storage, from, .. } = request;
             match from {
-                None => Reply::Cut { runs: vec![json!([input, storage])] },
+                None => Reply::Cut { runs: vec![json!([&**input, storage])] },
                 Some(from) => Reply::Ok(json!({"runs": [from]})),
             }
         }

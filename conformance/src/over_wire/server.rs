@@ -110,7 +110,7 @@ impl ModelServer {
             reasoning,
         };
         self.server.with(|engine, now| engine.begin(now, &key, plan));
-        Ok((Request { input: told(&request.input), endpoint: Some(endpoint), ..request.clone() }, key))
+        Ok((Request { input: told(&request.input).into(), endpoint: Some(endpoint), ..request.clone() }, key))
     }
 
     /// Begins a run under a key, as it is planned.

@@ -78,7 +78,7 @@ impl AgentThrough {
         server.begin_as(&mark, RunPlan { stream, reasoning, model: Some(server.model.clone()), ..plan });
         let endpoint = Endpoint { base_url, api_key: key.clone(), ..gateway.endpoint(&route, stream, reasoning) };
         self.running.insert(request.id, RunningKeys { key, mark });
-        Ok(Request { input: told(&request.input), endpoint: Some(endpoint), ..request.clone() })
+        Ok(Request { input: told(&request.input).into(), endpoint: Some(endpoint), ..request.clone() })
     }
 
     /// Ends a run, and returns the server's view before the gateway, and the run behind it.

@@ -129,7 +129,7 @@ fn neglected(request: &Request, expected: &Output, actual: &Value) -> Option<&'s
     let is_answer =
         |request: &Request, expected: &Output| settled_difference(request, expected, actual, false).is_none();
     let other = tolerance::neglectful_inputs(&request.input).into_iter().find(|(_, input)| {
-        let other = Request { input: input.clone(), ..request.clone() };
+        let other = Request { input: input.as_str().into(), ..request.clone() };
         reference_output(&other).is_some_and(|expected| is_answer(&other, &expected))
     });
     if let Some((clause, _)) = other {
@@ -159,7 +159,7 @@ fn settled_difference(request: &Request, expected: &Output, actual: &Value, held
     }
     match tolerance::other_input(request.op, profile, &request.input) {
         Some(input) => {
-            let other = Request { input, ..request.clone() };
+            let other = Request { input: input.into(), ..request.clone() };
             let Some(expected) = reference_output(&other) else { return Some(difference) };
             outputs(&other, &expected, &actual).map(|_| difference)
         }
@@ -203,7 +203,7 @@ fn compared<T>(
     let marked = texts.input(&request.input);
     let other = match &marked {
         Cow::Borrowed(_) => None,
-        Cow::Owned(input) => reference_output(&Request { input: input.clone(), ..request.clone() }),
+        Cow::Owned(input) => reference_output(&Request { input: input.as_str().into(), ..request.clone() }),
     };
     let expected = other.as_ref().unwrap_or(expected);
     let input = Input::read(&marked).map_err(|error| error.to_string())?;

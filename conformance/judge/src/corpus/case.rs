@@ -87,7 +87,7 @@ pub struct Case {
     sent: OnceLock<Result<Sent, Error>>,
     expect: OnceLock<Result<Expect, Error>>,
     accepted: OnceLock<Arc<[String]>>,
-    outline: OnceLock<String>,
+    outline: OnceLock<Arc<str>>,
 }
 
 impl Case {
@@ -117,7 +117,7 @@ impl Case {
 
     /// The request that puts the case to a testee.
     pub fn request(&self, id: i64, profile: impl Into<JudgeProfile>) -> Request {
-        Request { reasoning: self.reasoning, ..Request::new(id, self.op, profile, self.input()) }
+        Request { reasoning: self.reasoning, ..Request::new(id, self.op, profile, Arc::clone(&self.sent().input)) }
     }
 
     /// Returns whether it is about an agent's requests, and only a provider can judge it, at the other end of the wire.
@@ -150,7 +150,7 @@ impl Case {
     }
 
     /// The inputs of the requests that are sent first.
-    pub fn after(&self) -> &[String] {
+    pub fn after(&self) -> &[Arc<str>] {
         &self.sent().after
     }
 
@@ -197,7 +197,7 @@ impl Case {
 
     /// The inputs of all its requests, in the order in which they are sent; the last one is the case's own.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
-        self.after().iter().map(String::as_str).chain([self.input()])
+        self.after().iter().map(AsRef::as_ref).chain([self.input()])
     }
 
     fn sent(&self) -> &Sent {

@@ -10,6 +10,7 @@ use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::sync::Arc;
 use threadspec::oracle::Api;
 use threadspec_golden::{expand, outline};
 
@@ -19,8 +20,8 @@ const PROPERTIES: [&str; 4] = ["agent-", "gate-", "session-", "wire-"];
 /// The input that is sent.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
-    pub(super) after: Vec<String>,
-    pub(super) input: String,
+    pub(super) after: Vec<Arc<str>>,
+    pub(super) input: Arc<str>,
 }
 
 #[derive(Deserialize)]
@@ -125,19 +126,19 @@ impl Written<'_> {
             _ => return Err(Error::new("exactly one of `input` and `input_json` is needed")),
         };
         let after = self.after.map(|inputs| read_after(inputs, extent)).transpose()?.unwrap_or_default();
-        Ok(Sent { after, input })
+        Ok(Sent { after, input: input.into() })
     }
 }
 
 /// The inputs that are sent first.
-pub(super) fn read_after(inputs: &RawValue, extent: Extent) -> Result<Vec<String>, Error> {
+pub(super) fn read_after(inputs: &RawValue, extent: Extent) -> Result<Vec<Arc<str>>, Error> {
     let text = extent.text(inputs.get())?;
     let inputs: Vec<&RawValue> =
         serde_json::from_str(&text).map_err(|error| Error::new(format_args!("`after`: {error}")))?;
     if inputs.is_empty() {
         return Err(Error::new("`after` names no input"));
     }
-    Ok(inputs.into_iter().map(|input| input.get().to_owned()).collect())
+    Ok(inputs.into_iter().map(|input| input.get().into()).collect())
 }
 
 #[derive(Deserialize)]

@@ -23,6 +23,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 use threadspec::surrogates::{mark_surrogates, unmark_surrogates};
 
@@ -97,7 +98,7 @@ pub struct Request {
     /// The profile under which the reply will be judged.
     pub profile: JudgeProfile,
     /// The operation's input as raw JSON text on one line.
-    pub input: String,
+    pub input: Arc<str>,
     /// True if the model's thinking is to be on; only who gives the request an endpoint can ask for it.
     pub reasoning: bool,
     /// Where the testee finds its model, if that is not scripted in the input.
@@ -110,7 +111,7 @@ pub struct Request {
 
 impl Request {
     /// A request whose model, if it has one, is scripted in the input.
-    pub fn new(id: i64, op: Op, profile: impl Into<JudgeProfile>, input: impl Into<String>) -> Self {
+    pub fn new(id: i64, op: Op, profile: impl Into<JudgeProfile>, input: impl Into<Arc<str>>) -> Self {
         let (profile, input) = (profile.into(), input.into());
         Self { id, op, profile, input, reasoning: false, endpoint: None, storage: None, from: None }
     }
@@ -119,10 +120,12 @@ impl Request {
     pub fn line(&self) -> String {
         let Self { id, op, profile, endpoint, from, .. } = self;
         let input = self.input_with_storage();
+        let head = format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":"#);
         let endpoint =
             endpoint.as_ref().map(|endpoint| format!(r#","endpoint":{}"#, endpoint.to_json())).unwrap_or_default();
         let from = from.map(|runs| format!(r#","from":{runs}"#)).unwrap_or_default();
-        format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":{input}{endpoint}{from}}}"#)
+        // A large input is copied once.
+        [&*head, &*input, &*endpoint, &*from, "}"].concat()
     }
 
     /// The input, whose first member is the storage folder if there is one.

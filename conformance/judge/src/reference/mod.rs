@@ -76,7 +76,8 @@ impl Implementation for Reference {
 /// A reply line in which lone surrogates are escapes again, which only text can hold: the library marks them in data.
 fn reply_line(id: i64, output: Result<String, Reply>) -> String {
     let line = match output {
-        Ok(output) => format!(r#"{{"id":{id},"ok":{output}}}"#),
+        // Its length is known: a text that grows is copied several times.
+        Ok(output) => [r#"{"id":"#, &id.to_string(), r#","ok":"#, &output, "}"].concat(),
         Err(Reply::Reject { kind, message }) => Reply::Reject { kind, message: marked(&message).into_owned() }.line(id),
         Err(refusal) => refusal.line(id),
     };

@@ -122,7 +122,7 @@ fn ran(request: &Request, endpoint: &Endpoint, mark: &str, exchange: &mut impl E
     let input = value::read(&request.input).unwrap_or_default();
     let names = input["tools"].as_object().into_iter().flatten().map(|(name, _)| without_marks(name).into_owned());
     let mut model = HttpModel::new(endpoint, names, exchange).marking_tools(mark_of(mark));
-    let told = Request { input: told(&request.input), endpoint: Some(endpoint.clone()), ..request.clone() };
+    let told = Request { input: told(&request.input).into(), endpoint: Some(endpoint.clone()), ..request.clone() };
     let line = Reference.line_with(&told, &mut model);
     match Reply::read_for(request.profile, line.as_bytes()) {
         Ok((_, reply)) => reply,

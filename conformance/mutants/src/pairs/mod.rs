@@ -44,7 +44,7 @@ impl<I: Implementation> Implementation for Both<'_, I> {
         let wrong = places.filter_map(|(_, path)| {
             let mut input = input.clone();
             change(input.pointer_mut(path)?);
-            Some(self.sound.answer(&Request { input: input.to_string(), ..request.clone() }))
+            Some(self.sound.answer(&Request { input: input.to_string().into(), ..request.clone() }))
         });
         wrong.filter(|wrong| *wrong != right).nth(self.skip).unwrap_or(right)
     }

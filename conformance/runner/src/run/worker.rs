@@ -7,6 +7,7 @@ use crate::testee::{Testee, Trouble, interrupt};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, Scope};
@@ -126,8 +127,11 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         }
         self.asked.insert(id, (index, step));
         self.served += 1;
-        let input = case.after().get(step).map_or_else(|| case.input(), String::as_str).to_owned();
-        Request { reasoning: case.reasoning, ..Request::new(id, case.op, self.shared.settings.profile, input) }
+        let request = case.request(id, self.shared.settings.profile);
+        match case.after().get(step) {
+            Some(input) => Request { input: Arc::clone(input), ..request },
+            None => request,
+        }
     }
 
     /// Asks all cases without waiting for each reply. If any case does not pass, the results are not final.
