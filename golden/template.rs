@@ -51,6 +51,9 @@ fn json(template: &Value, most: u64) -> Result<String, String> {
     Ok(String::from_utf8(writer.json).expect("only JSON was written"))
 }
 
+/// The texts of `each` for a letter, as JSON writes them.
+type EachTexts = Rc<[Vec<u8>]>;
+
 /// A part of a template, with its texts as JSON writes them.
 enum Part {
     /// The same each time.
@@ -60,7 +63,7 @@ enum Part {
     /// `{10n+3}`, with the running number of the repetition that is so far outside.
     Running { depth: usize, factor: u64, summand: u64 },
     /// The text that `each` gives for this turn of the repetition that is so far outside.
-    Each { depth: usize, texts: Rc<[Vec<u8>]> },
+    Each { depth: usize, texts: EachTexts },
     /// The number that these parts spell.
     Number(Vec<Part>),
     /// The name of a member, between quotes.
@@ -72,9 +75,10 @@ enum Part {
 }
 
 /// A repetition around what is read.
+#[derive(Clone)]
 struct Around {
     letter: char,
-    each: Vec<(char, Rc<[Vec<u8>]>)>,
+    each: Vec<(char, EachTexts)>,
 }
 
 /// Reads a template.
@@ -111,7 +115,10 @@ impl Reader {
 
     fn value(&mut self, template: &Value) -> Result<(), String> {
         match template {
-            Value::String(text) => self.quoted(|reader| Ok(reader.text(text))),
+            Value::String(text) => {
+                self.quoted_text(text);
+                Ok(())
+            }
             Value::Array(elements) => {
                 self.push(b"[");
                 self.elements(elements, &|reader, element| {
@@ -129,11 +136,16 @@ impl Reader {
         }
     }
 
-    fn quoted(&mut self, text: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), String> {
+    fn quoted_text(&mut self, text: &str) {
         self.push(b"\"");
-        text(self)?;
+        self.text(text);
         self.push(b"\"");
-        Ok(())
+    }
+
+    fn parts_of(&self, text: &str) -> Vec<Part> {
+        let mut reader = Self { parts: Vec::new(), around: self.around.clone() };
+        reader.text(text);
+        reader.parts
     }
 
     fn object(&mut self, members: &Map<String, Value>) -> Result<(), String> {
@@ -142,11 +154,13 @@ impl Reader {
         }
         match members.iter().next() {
             Some((name, Value::String(number))) if members.len() == 1 && name == "number" => {
-                let number = self.apart(|reader| Ok(reader.text(number)))?;
+                let number = self.parts_of(number);
                 self.parts.push(Part::Number(number));
             }
             Some((name, Value::Array(parts))) if members.len() == 1 && name == "concat" => {
-                self.quoted(|reader| reader.concatenation(parts))?;
+                self.push(b"\"");
+                self.concatenation(parts)?;
+                self.push(b"\"");
             }
             Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => {
                 let members = self.apart(|reader| reader.members(pairs))?;
@@ -156,7 +170,7 @@ impl Reader {
                 self.push(b"{");
                 for (name, value) in members {
                     self.parts.push(Part::Comma);
-                    self.quoted(|reader| Ok(reader.text(name)))?;
+                    self.quoted_text(name);
                     self.push(b":");
                     self.value(value)?;
                 }
@@ -220,7 +234,7 @@ impl Reader {
             members.get("each").map_or(Some(Vec::new()), texts).ok_or("`each` gives a list of texts per letter")?;
         let times = match (members.get("times"), each.first()) {
             (None, Some((_, texts))) => vec![Part::Text(texts.len().to_string().into_bytes())],
-            (Some(Value::String(times)), None) => self.apart(|reader| Ok(reader.text(times)))?,
+            (Some(Value::String(times)), None) => self.parts_of(times),
             (Some(times), None) if times.is_u64() => vec![Part::Text(written(times))],
             (Some(_), None) => return Err("`times` is not a number".to_owned()),
             _ => return Err("`repeat` goes with either `times` or `each`".to_owned()),
@@ -391,8 +405,8 @@ fn letter(name: &str) -> Option<char> {
 }
 
 /// The texts of `each`, for each of its letters.
-fn texts(each: &Value) -> Option<Vec<(char, Rc<[Vec<u8>]>)>> {
-    let list = |texts: &Value| -> Option<Rc<[Vec<u8>]>> {
+fn texts(each: &Value) -> Option<Vec<(char, EachTexts)>> {
+    let list = |texts: &Value| -> Option<EachTexts> {
         texts.as_array()?.iter().map(|text| text.as_str().map(|text| escaped(text).into_bytes())).collect()
     };
     let letters = each.as_object().filter(|letters| !letters.is_empty())?;

@@ -172,7 +172,7 @@ impl Serialize for Message {
         members.serialize_entry("content", &*marked(self.content()))?;
         match self {
             Self::Ai { tool_calls, .. } if !tool_calls.is_empty() => {
-                members.serialize_entry("tool_calls", tool_calls)?
+                members.serialize_entry("tool_calls", tool_calls)?;
             }
             Self::Tool { tool_call_id, .. } => members.serialize_entry("tool_call_id", &*marked(tool_call_id))?,
             _ => {}
