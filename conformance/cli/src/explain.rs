@@ -14,15 +14,15 @@ use threadspec_judge::verdict::Verdict;
 use threadspec_report::terminal::{STRONG, print, styled};
 use threadspec_runner::Exit;
 
-/// Explain a clause, a case, a rule of a model API, a profile, an erratum, a verdict or an exit code
+/// Explain a clause, a case, a rule of a model API, a profile, an erratum, a verdict, an exit code or a word of the output
 #[derive(Debug, clap::Args)]
 pub struct Explain {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     /// A clause such as ESC-1, a case as `list` names it, a rule such as ANT-PREFILL, a profile such as hardened, an erratum such as E8
-    /// (`errata` lists them), a verdict such as garbage, or an exit code such as 3
-    #[arg(value_name = "CLAUSE|CASE|RULE|PROFILE|ERRATUM|VERDICT|EXIT-CODE")]
+    /// (`errata` lists them), a verdict such as garbage, an exit code such as 3, or a word of the output such as severity
+    #[arg(value_name = "CLAUSE|CASE|RULE|PROFILE|ERRATUM|VERDICT|EXIT-CODE|WORD")]
     what: String,
 }
 
@@ -52,6 +52,8 @@ impl Explain {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
         } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
             format!("exit code {}: {}\n", styled(STRONG, exit), exit_text(exit))
+        } else if let Some((word, text)) = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(&self.what)) {
+            format!("{}: {text}\n", styled(STRONG, word))
         } else {
             return Err(Stop::new(Exit::Usage, self.unknown(&corpus, &errata)));
         };
@@ -66,17 +68,43 @@ impl Explain {
         let rules = provider_rules().iter().map(|rule| rule.id.as_str());
         let rules = rules.chain(log_rules().iter().map(|rule| rule.id.as_str()));
         let others = JudgeProfile::ALL.map(|profile| profile.to_string());
-        let others =
-            others.iter().map(String::as_str).chain(Erratum::all(errata).map(|erratum| erratum.id)).chain(["errata"]);
+        let others = others
+            .iter()
+            .map(String::as_str)
+            .chain(Erratum::all(errata).map(|erratum| erratum.id))
+            .chain(["errata"])
+            .chain(WORDS.map(|(word, _)| word));
         let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules).chain(others);
         let hint = did_you_mean(&self.what, names);
         let what = visible(&self.what);
         format!(
-            "there is no clause, case, rule, profile, erratum, verdict or exit code `{what}`{hint} `list`, `list --clauses` and \
+            "there is no clause, case, rule, profile, erratum, verdict, exit code or word `{what}`{hint} `list`, `list --clauses` and \
              `explain errata` show what there is"
         )
     }
 }
+
+/// The words of the output that are neither clauses nor verdicts.
+const WORDS: [(&str, &str); 8] = [
+    (
+        "severity",
+        "how much a failure hurts, in profile universal. A: a thread is lost or wrong on ordinary input. B: odd input that users \
+         reported. C: contrived; its failure counts only with --strict.",
+    ),
+    ("must", "the level of a case that the sources decide: who fails it is not conformant."),
+    ("should", "the level of a case that the sources only imply: a failure is a warning, unless the run is --strict."),
+    ("testee", "the program under test: your adapter, or whatever command comes after `--`."),
+    (
+        "thorough",
+        "cases that take too long for every day, such as very large threads. `verify --thorough` runs them, too.",
+    ),
+    ("applicable", "the cases that the testee can run: all but those whose verdict is unsupported."),
+    (
+        "also about",
+        "other clauses that a failed case concerns. It is charged to one clause only, the one in front of it.",
+    ),
+    ("touched", "the member of reports with what the terminal calls `also about`."),
+];
 
 fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
     let name = styled(STRONG, &clause.id);

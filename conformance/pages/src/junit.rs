@@ -66,7 +66,7 @@ fn case(case: &CaseRecord) -> Value {
         _ => "failure",
     };
     let mut text = vec![format!("{} ({})", case.charged().unwrap_or_default(), case.gravity())];
-    text.extend((!case.touched.is_empty()).then(|| format!("touched: {}", case.touched.join(", "))));
+    text.extend((!case.touched.is_empty()).then(|| format!("also about: {}", case.touched.join(", "))));
     text.extend(case.details.iter().map(|details| format!("why: {}", visible(&details.why))));
     text.push(lines(&case.note));
     text.extend(case.details.iter().flat_map(|details| details.rules.iter().map(words::rule_line)));

@@ -139,7 +139,7 @@ impl<'a> Failure<'a> {
         let mut lines: Vec<(Rank, String)> = vec![(KEPT, self.headline())];
         lines.extend(self.clauses.iter().map(|clause| (KEPT, clause_line(clause))));
         if !self.touched.is_empty() {
-            lines.push((9, format!("  touched: {}\n", self.touched.join(", "))));
+            lines.push((9, format!("  also about: {}\n", self.touched.join(", "))));
         }
         lines.push((5, format!("  why: {}\n", visible(&self.why))));
         let severity = severity_line(self.severity, &self.evidence);

@@ -120,10 +120,6 @@ impl Summary {
             }
         }
         let _ = writeln!(out, "  {:<10} {}", "all", counts(run, None));
-        let broken = self.broken();
-        if !broken.is_empty() {
-            let _ = writeln!(out, "  {:<10} {broken}", "clauses");
-        }
         if let Some(sessions) = &self.sessions {
             let _ = writeln!(out, "sessions: {sessions}");
         }
@@ -189,9 +185,12 @@ impl Summary {
             several => format!("; {several} of severity C fail, which does not count"),
         };
         let not_run = self.applicable - self.run;
-        let against = match self.failures - not_run {
-            1 => "1 counts against it".to_owned(),
-            several => format!("{several} count against it"),
+        let failures = self.failures - not_run;
+        let verb = if failures == 1 { "counts" } else { "count" };
+        // Added up, the numbers of this sentence are those of the table.
+        let against = match failures + self.warnings + self.excused {
+            all if all > failures => format!("{failures} of {all} failures {verb} against it"),
+            _ => format!("{failures} {verb} against it"),
         };
         let (style, reason) = match conclusion {
             Conclusion::Conformant | Conclusion::OutOfDate => {
@@ -234,17 +233,6 @@ impl Summary {
             "{}: {reason}.{warnings}{left_out}{unwritten} Exit code {code}.",
             styled(style, styled(STRONG, conclusion))
         )
-    }
-
-    /// The clauses that failed cases are charged to, those that hurt most first.
-    fn broken(&self) -> String {
-        const SHOWN: usize = 8;
-        let mut broken: Vec<&ClauseTally> = self.clauses.iter().filter(|tally| tally.failed > 0).collect();
-        broken.sort_by_key(|tally| tally.harm());
-        let shown = broken.iter().take(SHOWN).map(|tally| format!("{} {}", tally.clause, tally.failed));
-        let more = broken.len().saturating_sub(SHOWN);
-        let more = (more > 0).then(|| format!("and {more} more"));
-        shown.chain(more).collect::<Vec<_>>().join("  ")
     }
 
     /// How much of the profile was judged, and which operations were not tested.
