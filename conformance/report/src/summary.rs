@@ -39,6 +39,8 @@ pub struct Summary {
     excused: usize,
     /// Everything that counts against the testee.
     failures: usize,
+    /// The causes among them that only findings beside cases show.
+    beside: usize,
     /// Faults of the testee beyond its replies.
     against: Vec<String>,
     /// The operations of which the profile has cases, but none ran.
@@ -56,9 +58,11 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts the results of a run, made of the cases of a corpus with these options; `against` and `out_of_date` are reported as they are.
+    /// Counts the results of a run, made of the cases of a corpus with these options, and the causes that only findings `beside` cases show;
+    /// `against` and `out_of_date` are reported as they are.
     pub fn of(
         run: &Run<'_>,
+        beside: usize,
         corpus: &Corpus,
         options: &RunOptions,
         against: &[String],
@@ -86,7 +90,8 @@ impl Summary {
             out_of_date: out_of_date.to_vec(),
             warnings: run.results.iter().filter(is_silent).count() - excused,
             excused,
-            failures: counting + run.shutdown.len() + against.len(),
+            beside,
+            failures: counting + beside + run.shutdown.len() + against.len(),
             against: against.to_vec(),
             untested: of_profile.filter(|op| !tested.contains(op)).collect(),
             terms: options.terms(),
@@ -189,9 +194,15 @@ impl Summary {
             several => format!("; {several} of severity C fail, which does not count"),
         };
         let not_run = self.applicable - self.run;
+        let beside = match self.beside {
+            0 => String::new(),
+            1 => ", 1 of them beside a case".to_owned(),
+            several => format!(", {several} of them beside cases"),
+        };
         let against = match self.failures - not_run {
+            1 if self.beside == 1 => "1 counts against it, beside a case".to_owned(),
             1 => "1 counts against it".to_owned(),
-            several => format!("{several} count against it"),
+            several => format!("{several} count against it{beside}"),
         };
         let (style, reason) = match conclusion {
             Conclusion::Conformant | Conclusion::OutOfDate => {
@@ -236,12 +247,15 @@ impl Summary {
         )
     }
 
-    /// The clauses that failed cases are charged to, those that hurt most first.
+    /// The clauses that failed cases are charged to, or that are broken beside cases, those that hurt most first.
     fn broken(&self) -> String {
         const SHOWN: usize = 8;
-        let mut broken: Vec<&ClauseTally> = self.clauses.iter().filter(|tally| tally.failed > 0).collect();
+        let mut broken: Vec<&ClauseTally> =
+            self.clauses.iter().filter(|tally| tally.failed + tally.beside > 0).collect();
         broken.sort_by_key(|tally| tally.harm());
-        let shown = broken.iter().take(SHOWN).map(|tally| format!("{} {}", tally.clause, tally.failed));
+        let beside = |tally: &ClauseTally| if tally.beside > 0 { format!("+{}", tally.beside) } else { String::new() };
+        let shown =
+            broken.iter().take(SHOWN).map(|tally| format!("{} {}{}", tally.clause, tally.failed, beside(tally)));
         let more = broken.len().saturating_sub(SHOWN);
         let more = (more > 0).then(|| format!("and {more} more"));
         shown.chain(more).collect::<Vec<_>>().join("  ")
@@ -264,6 +278,11 @@ fn tallied<'a>(result: &'a CaseResult<'_>, strict: bool) -> Tallied<'a> {
         charge: result.charge().map(|charge| (charge.clause, charge.touched)),
         is_excused: result.is_excused(strict),
         severity: result.case.severity,
+        beside: result
+            .judgement
+            .clauses_beside()
+            .filter(|_| result.judgement.counts_beside(result.case, strict))
+            .collect(),
     }
 }
 
