@@ -15,7 +15,7 @@ from harness.cells import column
 from harness.judging import judge
 from harness.known import LONGEST, quoted, write
 
-FINDING = re.compile(r"^((?:AGENT|GATE|WIRE)-[A-Z0-9-]+): (.*)", re.MULTILINE)
+FINDING = re.compile(r"^(?:beside )?((?:AGENT|GATE|WIRE)-[A-Z0-9-]+): (.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Cell:
 
     def shown(self):
         """The cases that show each clause broken, also those that are charged to another one."""
-        return {clause: [finding.case for finding in cell.found + cell.touched] for clause, cell in self.cells.items() if cell.found + cell.touched}
+        return {clause: [finding.case for finding in cell.found + cell.touched + cell.beside] for clause, cell in self.cells.items() if cell.found + cell.touched}
 
     def text(self, order):
         if not self.run:
@@ -69,7 +69,7 @@ class Cell:
 
 
 def failing(run):
-    return [case for case in run["cases"] if case["verdict"] not in ("pass", "unsupported", "not-run")] if run else []
+    return [case for case in run["cases"] if case["verdict"] not in ("pass", "unsupported", "not-run") or case.get("beside")] if run else []
 
 
 def findings(case):

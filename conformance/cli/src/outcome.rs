@@ -145,7 +145,8 @@ impl Reporting {
             next,
         } = finished;
         let strict = options.strict;
-        let summary = Summary::of(run, corpus, &options, &against, &out_of_date);
+        let failures = RunFailures::of(run, corpus, strict, repeat);
+        let summary = Summary::of(run, failures.beside(), corpus, &options, &against, &out_of_date);
         let code = if interrupt::requested() {
             Exit::Interrupted
         } else if let Some(why) = &run.not_ready {
@@ -158,7 +159,6 @@ impl Reporting {
             Exit::Ok
         };
         let screen = screen();
-        let failures = RunFailures::of(run, corpus, strict, repeat);
         let conclusion = Conclusion::of(code);
         let totals = |code| {
             let text = summary.text(run, conclusion, code);

@@ -144,6 +144,7 @@ fn as_json(matrix: &Matrix<'_>, quick: bool) -> Value {
             "place": trial.place(),
             "wrong": trial.demand == Demand::Caught,
             "shows": trial.shows,
+            "beside": trial.beside.iter().map(|kill| (kill.case.id.clone(), json!(kill.names))).collect::<serde_json::Map<_, _>>(),
             "kills": kills.collect::<serde_json::Map<_, _>>(),
             "found": trial.fault(),
         })
@@ -191,6 +192,9 @@ fn as_text(
         out += &format!(
             "\n{excused} `must` bugs are caught by cases of severity C alone, which count in strict runs only\n"
         );
+    }
+    for trial in wrong().filter(|trial| trial.is_caught_beside()) {
+        out += &format!("{} ({}): is caught beside cases alone\n", trial.fault, trial.place());
     }
     let style = if faults.is_empty() { GOOD } else { BAD };
     let of_no_use = format!(", of which {} catch nothing that another one does not catch", redundant.len());

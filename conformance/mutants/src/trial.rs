@@ -52,6 +52,8 @@ pub struct Trial<'a> {
     pub shows: bool,
     /// The cases that it failed, whatever their level.
     pub kills: Vec<Kill<'a>>,
+    /// The cases beside which the judge called clauses broken, and these clauses.
+    pub beside: Vec<Kill<'a>>,
     /// The cases that a quick run found behind smaller ones of its clauses that do not catch it.
     pub sought: Vec<&'a Case>,
     /// What the run of a misbehaving process says against it beyond the cases.
@@ -71,6 +73,7 @@ impl<'a> Trial<'a> {
             breaks_a_must: true,
             shows: false,
             kills: Vec::new(),
+            beside: Vec::new(),
             sought: Vec::new(),
             complaints: Vec::new(),
             troubles: Vec::new(),
@@ -111,7 +114,14 @@ impl<'a> Trial<'a> {
         if self.demand != Demand::Caught || !self.complaints.is_empty() {
             return None;
         }
-        self.uncaught().or_else(|| self.unnamed().filter(|_| !UNNAMED.contains(&self.fault)))
+        let uncaught = self.uncaught().filter(|_| !self.is_caught_beside());
+        uncaught.or_else(|| self.unnamed().filter(|_| !UNNAMED.contains(&self.fault)))
+    }
+
+    /// Whether no case catches it, but one of its clauses is called broken beside a case.
+    pub fn is_caught_beside(&self) -> bool {
+        let is_named = |kill: &Kill<'_>| kill.names.iter().any(|name| self.breaks.contains(name));
+        self.demand == Demand::Caught && self.kills.is_empty() && self.beside.iter().any(is_named)
     }
 
     /// Whether it is known not to be called by its names, and is now.
@@ -135,7 +145,8 @@ impl<'a> Trial<'a> {
 
     /// One fault, one name. Where profiles compare with the reference, nothing may tell the clauses of a case apart.
     fn unnamed(&self) -> Option<String> {
-        let is_named = |clause: &&&str| self.kills.iter().any(|kill| kill.names.contains(clause));
+        let found = self.kills.iter().chain(self.beside.iter().filter(|_| self.kills.is_empty()));
+        let is_named = |clause: &&&str| found.clone().any(|kill| kill.names.contains(clause));
         let unnamed = self.breaks.iter().find(|clause| self.is_to_be_named() && !is_named(clause))?;
         let first = self.failed().next().map_or("", |case| &case.id);
         Some(format!("is caught, by {first} first, but never called a breach of {unnamed}"))
@@ -247,14 +258,19 @@ impl CaseReplies {
         hasher.finish()
     }
 
-    /// How the testee fails the case, if it does.
-    pub(crate) fn failure(mut self, case: &Case) -> Option<Judgement> {
+    /// How the testee fails the case, or what is found beside it, if anything.
+    pub(crate) fn failure(self, case: &Case) -> Option<Judgement> {
+        let judgement = self.judged(case)?;
+        if judgement.counts_against(case, true) { Some(judgement) } else { judgement.of_beside() }
+    }
+
+    /// How the case ended.
+    pub(crate) fn judged(mut self, case: &Case) -> Option<Judgement> {
         let own = self.outcomes.pop()?;
         let mut earlier = Earlier::default();
         for (step, outcome) in self.outcomes.iter().enumerate() {
             earlier.hear(case, self.terms, step, outcome);
         }
-        let judgement = earlier.with(judge(case, self.terms, own));
-        judgement.counts_against(case, true).then_some(judgement)
+        Some(earlier.with(judge(case, self.terms, own)))
     }
 }

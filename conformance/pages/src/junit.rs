@@ -6,13 +6,14 @@ use strum::IntoEnumIterator;
 use threadspec_judge::protocol::Op;
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
+use threadspec_report::causes::causes_beside;
 use threadspec_report::record::{CaseRecord, RunRecord};
 use threadspec_report::words;
 
 /// More mismatches than this are counted, not shown.
 const MISMATCHES: usize = 8;
 
-/// The report: a test suite for each operation of each run.
+/// The report: a test suite for each operation of each run, and one for the causes that only findings beside cases show.
 pub(super) fn junit(runs: &[RunRecord]) -> String {
     let suites: Vec<Value> = runs.iter().flat_map(suites).collect();
     templates::render("junit.xml", &context! { suites })
@@ -29,6 +30,8 @@ fn suites(run: &RunRecord) -> Vec<Value> {
         (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases, property))
     };
     let mut suites: Vec<Value> = Op::iter().filter_map(of_op).collect();
+    let beside: Vec<Value> = causes_beside(run).iter().map(case).collect();
+    suites.extend((!beside.is_empty()).then(|| suite(&format!("{name}: beside"), beside, None)));
     let stopped: Vec<String> = run.stopped.iter().cloned().collect();
     for (class, troubles) in [
         ("stopped", &stopped),

@@ -61,7 +61,8 @@ fn sign(conclusion: Conclusion) -> &'static str {
 }
 
 fn failures(run: &RunRecord) -> String {
-    let failed = by_severity(&run.cases, |case| case.verdict.is_news());
+    let beside = run.beside();
+    let failed = by_severity(run.cases.iter().chain(&beside), |case| case.verdict.is_news());
     let mut out = String::new();
     for limit in run.limits() {
         let _ = writeln!(out, "\n{}: {}", escaped(&run.name()), escaped(&limit));

@@ -4,8 +4,8 @@
 //! fault is a cause wherever it is, also in cases that have others, too. Of words, the sign that most failures share takes all of
 //! them, and the next one is sought among the rest.
 
-use super::record::{CaseRecord, Details};
-use super::signs::messages;
+use super::record::{CaseRecord, Details, RunRecord};
+use super::signs::{every_message, messages};
 use super::words;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +68,8 @@ pub struct Symptoms<'a> {
     pub is_ordinary: bool,
     /// True if it makes the testee not conformant.
     pub counts: bool,
+    /// True if it was found beside a case.
+    pub is_beside: bool,
     /// True if the implementation documents it as its choice.
     pub documented: bool,
     /// How much it hurts; a case without a severity comes first.
@@ -82,14 +84,38 @@ enum Sign<'a> {
 }
 
 /// Groups failures by cause: first those that count, then those that hurt most, then what the rest is made of, and of these the ones of
-/// the most cases.
+/// the most cases. What was found beside a case is told with the failures that show it, too, and else is grouped by itself.
 pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
     let signs: Vec<BTreeSet<Sign<'_>>> = failures.iter().map(signs).collect();
-    let mut left: BTreeSet<usize> = (0..failures.len()).collect();
+    let (beside, own): (BTreeSet<usize>, _) = (0..failures.len()).partition(|&index| failures[index].is_beside);
+    let mut causes = causes_among(own, failures, &signs);
+    let mut unexplained = beside;
+    if !unexplained.is_empty() {
+        for cause in &mut causes {
+            let shown: BTreeSet<Sign<'_>> =
+                cause.members.iter().flat_map(|&index| every_sign(&failures[index])).collect();
+            let (explained, left): (Vec<usize>, _) =
+                unexplained.into_iter().partition(|&index| !signs[index].is_disjoint(&shown));
+            unexplained = left.into_iter().collect();
+            cause.members.extend(explained);
+            sort(&mut cause.members, failures, &signs);
+        }
+        causes.extend(causes_among(unexplained, failures, &signs));
+    }
+    // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
+    causes.sort_by_key(|cause| {
+        let Symptoms { counts, severity, .. } = failures[cause.members[0]];
+        (!counts, severity, cause.area, Reverse(cause.members.len()))
+    });
+    causes
+}
+
+/// Groups some of the failures.
+fn causes_among(mut left: BTreeSet<usize>, failures: &[Symptoms<'_>], signs: &[BTreeSet<Sign<'_>>]) -> Vec<Cause> {
     let mut causes = Vec::new();
-    for (sign, mut members) in of_faults(&signs) {
+    for (sign, mut members) in of_faults(&left, signs) {
         left.retain(|index| !members.contains(index));
-        sort(&mut members, failures, &signs);
+        sort(&mut members, failures, signs);
         causes.push(cause(&sign, members, failures));
     }
     while !left.is_empty() {
@@ -101,22 +127,17 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
         };
         let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
         left.retain(|index| !members.contains(index));
-        sort(&mut members, failures, &signs);
+        sort(&mut members, failures, signs);
         causes.push(cause(&sign, members, failures));
     }
-    // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
-    causes.sort_by_key(|cause| {
-        let Symptoms { counts, severity, .. } = failures[cause.members[0]];
-        (!counts, severity, cause.area, Reverse(cause.members.len()))
-    });
     causes
 }
 
 /// The faults that are causes, with all failures that have them. One that is only beside many others may follow from them.
-fn of_faults<'a>(signs: &[BTreeSet<Sign<'a>>]) -> Vec<(Sign<'a>, Vec<usize>)> {
+fn of_faults<'a>(among: &BTreeSet<usize>, signs: &[BTreeSet<Sign<'a>>]) -> Vec<(Sign<'a>, Vec<usize>)> {
     let mut members: BTreeMap<&Sign<'a>, Vec<usize>> = BTreeMap::new();
-    for (index, signs) in signs.iter().enumerate() {
-        for sign in signs.iter().filter(|sign| matches!(sign, Sign::OutputFault(_))) {
+    for &index in among {
+        for sign in signs[index].iter().filter(|sign| matches!(sign, Sign::OutputFault(_))) {
             members.entry(sign).or_default().push(index);
         }
     }
@@ -141,7 +162,16 @@ fn sort(members: &mut [usize], failures: &[Symptoms<'_>], signs: &[BTreeSet<Sign
         // What has an expected output shows more than what only has properties.
         let is_bare = failure.mismatches.is_empty();
         let kept = (failure.mismatches.len(), failure.size, index);
-        (!failure.counts, failure.severity, !failure.is_ordinary, area, is_bare, signs[index].len(), kept)
+        (
+            !failure.counts,
+            failure.is_beside,
+            failure.severity,
+            !failure.is_ordinary,
+            area,
+            is_bare,
+            signs[index].len(),
+            kept,
+        )
     });
 }
 
@@ -201,6 +231,17 @@ impl Area {
     }
 }
 
+/// The clearest of the findings beside cases, one of each cause that no failed case shows.
+pub fn causes_beside(run: &RunRecord) -> Vec<CaseRecord> {
+    let beside = run.beside();
+    if beside.is_empty() {
+        return beside;
+    }
+    let failed = by_severity(run.cases.iter().chain(&beside), |case| case.verdict.is_news());
+    let clearest = causes_of(&failed).into_iter().map(|cause| failed[cause.members[0]]);
+    clearest.filter(|case| case.is_beside).cloned().collect()
+}
+
 /// Failed cases by cause.
 pub fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
     causes(&symptoms(failed, &first_mismatches(failed)))
@@ -229,6 +270,7 @@ pub fn symptoms<'a>(failed: &[&'a CaseRecord], mismatches: &'a [Vec<Mismatch>]) 
                 && (case.id.starts_with("gateway/")
                     || !case.charged().is_some_and(|clause| clause.starts_with("GATE-"))),
             counts: case.counts,
+            is_beside: case.is_beside,
             documented: case.documented,
             severity: case.severity,
         }
@@ -251,6 +293,12 @@ pub fn by_severity<'a>(
     let mut failed: Vec<&CaseRecord> = cases.into_iter().filter(|case| failed(case)).collect();
     failed.sort_by_key(|case| case.severity);
     failed
+}
+
+/// Returns the signs of all that a failure shows, also of clauses that it is not charged to.
+fn every_sign<'a>(failure: &Symptoms<'a>) -> BTreeSet<Sign<'a>> {
+    let (_, note) = words::as_found(failure.verdict, failure.note);
+    signs(failure).into_iter().chain(every_message(note).into_iter().map(Sign::Words)).collect()
 }
 
 fn signs<'a>(&Symptoms { verdict, charged, faults, note, mismatches, .. }: &Symptoms<'a>) -> BTreeSet<Sign<'a>> {
@@ -291,6 +339,7 @@ mod tests {
             is_ordinary: true,
             // Notes of warnings say so.
             counts: !note.starts_with("warning"),
+            is_beside: false,
             documented: false,
             severity: note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok()),
         }
@@ -329,6 +378,24 @@ mod tests {
         assert_eq!(found[2].1, [0, 1, 2]);
         assert!(found[2].0.ends_with("`{'a': 1}`, expected `{\"a\":1}`"), "{}", found[2].0);
         assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn what_was_found_beside_a_case_is_told_with_the_failures_that_show_it() {
+        let own =
+            failure(Verdict::Fail, "AGENT-TEXT: request 1, message 2: `a` became `b`\nAGENT-IDS: `c1` is lost", &[]);
+        let beside = |note| Symptoms { is_beside: true, ..failure(Verdict::Fail, note, &[]) };
+        let failures = [
+            beside("AGENT-TEXT: request 3, message 1: `c` became `d`"),
+            own,
+            beside("AGENT-ORDER: the answers are swapped"),
+            beside("AGENT-IDS: `c2` is lost"),
+            beside("AGENT-ORDER: the answers are swapped"),
+        ];
+        let found = causes(&failures);
+        let members: Vec<&[usize]> = found.iter().map(|cause| &*cause.members).collect();
+        assert_eq!(members, [&[1, 0, 3][..], &[2, 4]]);
+        assert_eq!([&*found[0].clause, &*found[1].clause], ["AGENT-TEXT", "AGENT-ORDER"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use threadspec_judge::text::visible;
 /// The changes of the cases between two runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison<'a> {
-    /// Passed before and do not pass now, which includes not being run.
+    /// Passed before and do not pass now, which includes not being run; or another clause is broken beside them.
     regressions: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     /// Pass now and did not pass before.
     fixes: Vec<(&'a CaseRecord, &'a CaseRecord)>,
@@ -41,7 +41,12 @@ impl<'a> Comparison<'a> {
             if earlier.hash != case.hash {
                 comparison.changed.push((earlier, case));
             }
+            let is_new = |one: &CaseRecord, other: &CaseRecord| {
+                one.counts_beside() && one.beside.iter().any(|clause| !other.beside.contains(clause))
+            };
             match (earlier.passed(), case.passed()) {
+                (true, true) if is_new(case, earlier) => comparison.regressions.push((earlier, case)),
+                (true, true) if is_new(earlier, case) => comparison.fixes.push((earlier, case)),
                 (true, false) => comparison.regressions.push((earlier, case)),
                 (false, true) => comparison.fixes.push((earlier, case)),
                 (false, false) if earlier.verdict != case.verdict => comparison.otherwise.push((earlier, case)),
@@ -60,7 +65,7 @@ impl<'a> Comparison<'a> {
     pub fn text(&self, all: bool) -> String {
         let mut out = String::new();
         let was = |(old, new): &(&CaseRecord, &CaseRecord)| {
-            format!("{} ({}{} → {})", new.id, severity(new), old.verdict, new.verdict)
+            format!("{} ({}{} → {})", new.id, severity(new), ended(old), ended(new))
         };
         let is = |case: &&CaseRecord| format!("{} ({}{})", case.id, severity(case), case.verdict);
         let changes = |pairs: &[(&CaseRecord, &CaseRecord)]| {
@@ -96,6 +101,12 @@ impl<'a> Comparison<'a> {
         );
         out
     }
+}
+
+/// How a case ended, with what was found beside it.
+fn ended(case: &CaseRecord) -> String {
+    let beside = if case.beside.is_empty() { String::new() } else { format!(", beside {}", case.beside.join(", ")) };
+    format!("{}{beside}", case.verdict)
 }
 
 fn severity(case: &CaseRecord) -> String {

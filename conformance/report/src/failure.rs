@@ -2,6 +2,7 @@
 
 use super::conversation::{ConversationLine, LineKind, conversation};
 use super::diff;
+use super::failures::name_of;
 use super::screen::Screen;
 use super::words::{self, QUOTED, gravity};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
@@ -67,8 +68,9 @@ impl<'a> Failure<'a> {
         Self {
             touched: touched.map(|&clause| clause.to_owned()).collect(),
             verdict: judgement.verdict,
-            id: case.id.clone(),
-            level: case.level,
+            id: name_of(result),
+            // What was found beside a case is a breach of a `must`.
+            level: if judgement.is_beside { Level::Must } else { case.level },
             severity: case.severity,
             evidence: case.evidence.clone(),
             counts: result.counts_against(strict),
@@ -80,7 +82,7 @@ impl<'a> Failure<'a> {
                 .filter_map(|id| corpus.clause(id))
                 .collect(),
             why: case.why.clone(),
-            note: judgement.note.clone(),
+            note: words::note_of(judgement),
             mismatches: judgement.mismatches.clone(),
             more: judgement.more,
             conversation: conversation_of(result),

@@ -4,8 +4,9 @@ use super::causes::{Cause, Symptoms, causes, is_special};
 use super::judged::reasons;
 use super::screen::Screen;
 use super::terminal::{FAINT, STRONG, styled};
-use super::words::finding;
+use super::words::{BESIDE, finding};
 use super::{Failure, Repeat, worst};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
 use threadspec_judge::corpus::Corpus;
@@ -28,7 +29,7 @@ const LEGEND: &str = "⟦…⟧ is what differs; ⏎, ␛ and ⟨U+200B⟩ show 
 
 /// The failures of a run, by cause.
 pub struct RunFailures<'a> {
-    failed: Vec<&'a CaseResult<'a>>,
+    failed: Vec<Cow<'a, CaseResult<'a>>>,
     causes: Vec<Cause>,
     sentence: Option<String>,
     corpus: &'a Corpus,
@@ -39,12 +40,21 @@ pub struct RunFailures<'a> {
 impl<'a> RunFailures<'a> {
     /// Groups the failures of a run that are not known.
     pub fn of(run: &'a Run<'a>, corpus: &'a Corpus, strict: bool, repeat: Repeat<'a>) -> Self {
-        let mut failed: Vec<_> = run.results.iter().filter(|result| result.judgement.verdict.is_news()).collect();
+        let failures = run.results.iter().filter(|result| result.judgement.verdict.is_news()).map(Cow::Borrowed);
+        let beside = run.results.iter().filter_map(|result| result.of_beside(strict)).map(Cow::Owned);
+        let mut failed: Vec<Cow<'a, CaseResult<'a>>> = failures.chain(beside).collect();
         failed.sort_by_key(|result| result.case.severity);
         let symptoms: Vec<Symptoms<'_>> = failed.iter().map(|result| of_result(result, strict)).collect();
         let causes = causes(&symptoms);
-        let sentence = worst(&symptoms, &causes, |index| &failed[index].case.id);
+        let sentence = worst(&symptoms, &causes, |index| name_of(&failed[index]));
+        drop(symptoms);
         Self { failed, causes, sentence, corpus, strict, repeat }
+    }
+
+    /// How many causes count that only findings beside cases show.
+    pub fn beside(&self) -> usize {
+        let is_beside = |result: &CaseResult<'_>| result.judgement.is_beside && result.counts_against(self.strict);
+        self.causes.iter().filter(|cause| is_beside(&self.failed[cause.members[0]])).count()
     }
 
     /// Names the cause to fix first, and the reason; nothing where a single case says it.
@@ -131,14 +141,14 @@ impl<'a> RunFailures<'a> {
     }
 
     fn failure(&self, index: usize) -> Failure<'a> {
-        let result = self.failed[index];
+        let result = &*self.failed[index];
         Failure::of_case(result, self.corpus, self.strict, (self.repeat)(result))
     }
 
     fn named(&self, index: usize) -> String {
-        let case = self.failed[index].case;
-        let severity = case.severity.map(|severity| format!(" (severity {severity})")).unwrap_or_default();
-        format!("{}{severity}", visible(&case.id))
+        let result = &self.failed[index];
+        let severity = result.case.severity.map(|severity| format!(" (severity {severity})")).unwrap_or_default();
+        format!("{}{severity}", visible(&name_of(result)))
     }
 
     fn heading(cause: &Cause) -> String {
@@ -176,11 +186,11 @@ impl<'a> RunFailures<'a> {
         };
         let mut out = format!("{}:\n", styled(STRONG, count(causes.len(), what)));
         for cause in causes.iter().take(most) {
-            let clearest = self.failed[cause.members[0]];
+            let clearest = &self.failed[cause.members[0]];
             let members = count(cause.members.len(), "case");
             let silent = if clearest.counts_against(self.strict) { "" } else { ", which does not count" };
             let severity = clearest.case.severity.map(|severity| format!(", severity {severity}")).unwrap_or_default();
-            let id = visible(&clearest.case.id);
+            let id = visible(&name_of(clearest));
             let title = title(cause);
             let line = format!("  {}{severity}: {title}; {members}{silent}, such as {id}\n", visible(&cause.clause));
             out += &screen.cut(&line, 1);
@@ -190,6 +200,11 @@ impl<'a> RunFailures<'a> {
         }
         out + "\n"
     }
+}
+
+/// The id of the case, or that it was found beside it.
+pub(super) fn name_of(result: &CaseResult<'_>) -> String {
+    format!("{}{}", if result.judgement.is_beside { BESIDE } else { "" }, result.case.id)
 }
 
 /// Returns the common property of the failures of a cause, without the clause, which is beside it.
@@ -213,6 +228,7 @@ fn of_result<'a>(result: &'a CaseResult<'_>, strict: bool) -> Symptoms<'a> {
         size: case.input().len(),
         is_ordinary: !is_special(&case.id) && !case.is_template && case.after().is_empty(),
         counts: result.counts_against(strict),
+        is_beside: judgement.is_beside,
         documented: judgement.documented,
         severity: case.severity,
     }

@@ -2,8 +2,10 @@
 //!
 //! Inputs, expectations and replies are in it as strings of JSON text: they may hold what not every JSON parser reads.
 
+use super::causes::causes_beside;
 use super::mismatch::MismatchRecord;
 use super::tally::{ClauseTally, Tallied};
+use super::words::BESIDE;
 use super::{Conclusion, Error, Judged, JudgedFeatures, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -103,6 +105,9 @@ pub struct Counts {
     pub run: usize,
     /// Everything that counts against the testee.
     pub failures: usize,
+    /// Those of them that are causes which only findings beside cases show.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub beside: usize,
     /// Failed `should` cases that do not count.
     pub warnings: usize,
     /// Failed cases that severity C excuses.
@@ -143,6 +148,12 @@ pub struct CaseRecord {
     /// The other clauses that it touches, if it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<String>,
+    /// The `must` clauses that its reply breaks beside it; the note says how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+    /// True if it stands for what was found beside a case; no run file has it.
+    #[serde(skip)]
+    pub is_beside: bool,
     /// How binding it is.
     #[serde(with = "by_name")]
     pub level: Level,
@@ -305,11 +316,13 @@ impl RunRecord {
         let counting = self.cases.iter().filter(|case| case.counts).count();
         let warnings = self.cases.iter().filter(|case| case.is_warning()).count();
         let excused = self.cases.iter().filter(|case| case.is_excused()).count();
+        let beside = causes_beside(self).iter().filter(|case| case.counts).count();
         self.summary = Counts {
             total: self.cases.len(),
             applicable,
             run: applicable - count(Verdict::NotRun),
-            failures: counting + self.shutdown.len() + self.against.len(),
+            failures: counting + beside + self.shutdown.len() + self.against.len(),
+            beside,
             warnings,
             excused,
             verdicts,
@@ -321,7 +334,12 @@ impl RunRecord {
 
     /// Returns the tally of each clause, in the order of the corpus. Run files of earlier versions do not say it, so it is counted.
     pub fn tallies(&self, corpus: &Corpus) -> Vec<ClauseTally> {
-        ClauseTally::of(self.cases.iter().map(CaseRecord::tallied), corpus)
+        ClauseTally::of(self.cases.iter().map(|case| case.tallied(self.options.strict)), corpus)
+    }
+
+    /// What was found beside its cases, as failures. A case that counts by itself explains what was found beside it.
+    pub fn beside(&self) -> Vec<CaseRecord> {
+        self.cases.iter().filter_map(|case| case.of_beside(self.options.strict)).collect()
     }
 
     /// The testee's name, version and language, on one line; its command if it gave no hello.
@@ -400,6 +418,7 @@ impl CaseRecord {
     fn new(result: &CaseResult<'_>, options: &RunOptions, repeat: Repeat<'_>) -> Self {
         let CaseResult { case, judgement } = result;
         let failed = judgement.verdict.is_failure();
+        let note = words::note_of(judgement);
         let charge = result.charge();
         let touched = charge.iter().flat_map(|charge| &charge.touched);
         Self {
@@ -410,6 +429,8 @@ impl CaseRecord {
             op: case.op,
             needs: case.needs,
             clauses: case.clauses.clone(),
+            beside: judgement.clauses_beside().map(str::to_owned).collect(),
+            is_beside: false,
             level: case.level,
             severity: case.severity,
             profile: options.profile,
@@ -417,24 +438,56 @@ impl CaseRecord {
             counts: result.counts_against(options.strict),
             documented: judgement.documented,
             faults: judgement.faults.clone(),
-            note: judgement.note.clone(),
             mismatches: judgement.mismatches.iter().map(MismatchRecord::from).collect(),
             more_mismatches: judgement.more,
-            details: failed.then(|| Details {
+            details: (failed || !judgement.beside.is_empty()).then(|| Details {
                 why: case.why.clone(),
                 input: case.written_input(),
                 expect: expectation(case),
                 expand: case.is_template,
                 actual: judgement.actual.clone(),
-                rules: words::rules_in(&judgement.note),
+                rules: words::rules_in(&note),
                 repeat: repeat(result),
             }),
+            note,
         }
     }
 
     /// Everything that reports show as it is.
     fn names(&self) -> impl Iterator<Item = &String> {
-        self.clauses.iter().chain(&self.charged).chain(&self.touched).chain([&self.id])
+        self.clauses.iter().chain(&self.charged).chain(&self.touched).chain(&self.beside).chain([&self.id])
+    }
+
+    /// Returns whether what was found beside it makes the testee not conformant, in a run that is not strict.
+    pub(super) fn counts_beside(&self) -> bool {
+        !self.beside.is_empty() && self.severity != Some(Severity::C)
+    }
+
+    /// What was found beside it, as a failure of its own, unless it counts by itself.
+    fn of_beside(&self, strict: bool) -> Option<Self> {
+        let (first, others) = self.beside.split_first().filter(|_| !self.counts)?;
+        let [note, _] = words::parted(&self.note);
+        Some(Self {
+            id: format!("{BESIDE}{}", self.id),
+            charged: Some(first.clone()),
+            touched: others.to_vec(),
+            beside: Vec::new(),
+            is_beside: true,
+            level: Level::Must,
+            verdict: Verdict::Fail,
+            counts: strict || self.counts_beside(),
+            documented: false,
+            faults: Vec::new(),
+            mismatches: Vec::new(),
+            more_mismatches: 0,
+            note,
+            ..self.clone()
+        })
+    }
+
+    /// The id of the case that it is about.
+    pub fn case_id(&self) -> &str {
+        self.id.strip_prefix(BESIDE).filter(|_| self.is_beside).unwrap_or(&self.id)
     }
 
     /// The clause that it is charged to, if it failed. Run files of earlier versions do not say it.
@@ -460,13 +513,14 @@ impl CaseRecord {
     }
 
     /// Returns its contribution to the tallies of clauses.
-    fn tallied(&self) -> Tallied<'_> {
+    fn tallied(&self, strict: bool) -> Tallied<'_> {
         Tallied {
             clauses: &self.clauses,
             verdict: self.verdict,
             charge: self.charged().map(|charged| (charged, self.touched.iter().map(String::as_str).collect())),
             is_excused: self.is_excused(),
             severity: self.severity,
+            beside: self.beside.iter().map(String::as_str).filter(|_| strict || self.counts_beside()).collect(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Removes values from the words of a note, so that what is left is the sign of a cause.
 
-use super::words::{QUOTED, finding};
+use super::words::{BESIDE, QUOTED, finding};
 use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Chars;
@@ -15,7 +15,7 @@ const DETAIL: &str = "    ";
 /// Returns the findings about the clause, a sign each, or about others if nothing was found. For a crash and the like these are the outcome
 /// and the last words of its stderr, since the rest is about the case.
 pub(super) fn messages(verdict: Verdict, charged: &str, note: &str) -> Vec<String> {
-    let mut lines = note.lines().filter(|line| !line.trim().is_empty());
+    let mut lines = note.lines().filter(|line| !line.trim().is_empty() && !line.starts_with(BESIDE));
     if verdict == Verdict::Fail {
         let is_own = |line: &&str| finding(line, charged).is_some();
         let own: Vec<String> = lines.clone().filter(is_own).map(message).collect();
@@ -26,6 +26,12 @@ pub(super) fn messages(verdict: Verdict, charged: &str, note: &str) -> Vec<Strin
     let first = lines.next().unwrap_or_default();
     let last_words = lines.rev().find_map(|line| line.strip_prefix(QUOTED)).unwrap_or_default();
     vec![message(format!("{first} {last_words}").trim_end())]
+}
+
+/// The signs of every finding of a note, whatever clause it is about.
+pub(super) fn every_message(note: &str) -> Vec<String> {
+    let is_finding = |line: &&str| !line.starts_with(DETAIL) && !line.starts_with(BESIDE) && !line.trim().is_empty();
+    note.lines().filter(is_finding).map(message).collect()
 }
 
 /// A message without what differs from case to case: places, numbers, quotations, and JSON.

@@ -39,6 +39,8 @@ pub struct Summary {
     excused: usize,
     /// Everything that counts against the testee.
     failures: usize,
+    /// The causes among them that only findings beside cases show.
+    beside: usize,
     /// Faults of the testee beyond its replies.
     against: Vec<String>,
     /// The operations of which the profile has cases, but none ran.
@@ -56,9 +58,11 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts the results of a run, made of the cases of a corpus with these options; `against` and `out_of_date` are reported as they are.
+    /// Counts the results of a run, made of the cases of a corpus with these options, and the causes that only findings `beside` cases show;
+    /// `against` and `out_of_date` are reported as they are.
     pub fn of(
         run: &Run<'_>,
+        beside: usize,
         corpus: &Corpus,
         options: &RunOptions,
         against: &[String],
@@ -86,7 +90,8 @@ impl Summary {
             out_of_date: out_of_date.to_vec(),
             warnings: run.results.iter().filter(is_silent).count() - excused,
             excused,
-            failures: counting + run.shutdown.len() + against.len(),
+            beside,
+            failures: counting + beside + run.shutdown.len() + against.len(),
             against: against.to_vec(),
             untested: of_profile.filter(|op| !tested.contains(op)).collect(),
             terms: options.terms(),
@@ -187,10 +192,16 @@ impl Summary {
         let not_run = self.applicable - self.run;
         let failures = self.failures - not_run;
         let verb = if failures == 1 { "counts" } else { "count" };
+        let beside = match self.beside {
+            0 => String::new(),
+            1 if failures == 1 => ", beside a case".to_owned(),
+            1 => ", 1 of them beside a case".to_owned(),
+            several => format!(", {several} of them beside cases"),
+        };
         // Added up, the numbers of this sentence are those of the table.
         let against = match failures + self.warnings + self.excused {
-            all if all > failures => format!("{failures} of {all} failures {verb} against it"),
-            _ => format!("{failures} {verb} against it"),
+            all if all > failures => format!("{failures} of {all} failures {verb} against it{beside}"),
+            _ => format!("{failures} {verb} against it{beside}"),
         };
         let (style, reason) = match conclusion {
             Conclusion::Conformant | Conclusion::OutOfDate => {
@@ -252,6 +263,11 @@ fn tallied<'a>(result: &'a CaseResult<'_>, strict: bool) -> Tallied<'a> {
         charge: result.charge().map(|charge| (charge.clause, charge.touched)),
         is_excused: result.is_excused(strict),
         severity: result.case.severity,
+        beside: result
+            .judgement
+            .clauses_beside()
+            .filter(|_| result.judgement.counts_beside(result.case, strict))
+            .collect(),
     }
 }
 

@@ -25,6 +25,9 @@ pub struct ClauseTally {
     /// The failed cases that touch it, and are charged to another clause.
     #[serde(skip_serializing_if = "is_none")]
     pub touched: usize,
+    /// The cases beside which it is broken, without those that severity C excuses.
+    #[serde(skip_serializing_if = "is_none")]
+    pub beside: usize,
     /// The cases of the clause that are unsupported.
     #[serde(skip_serializing_if = "is_none")]
     pub unsupported: usize,
@@ -51,13 +54,18 @@ pub struct Tallied<'a> {
     pub is_excused: bool,
     /// How much its failure hurts.
     pub severity: Option<Severity>,
+    /// The clauses that are broken beside it, if severity C does not excuse that.
+    pub beside: Vec<&'a str>,
 }
 
 impl ClauseTally {
     /// The clauses of these cases, and those that they break, in the order of the corpus.
     pub fn of<'a>(cases: impl IntoIterator<Item = Tallied<'a>>, corpus: &Corpus) -> Vec<Self> {
         let mut tallies: HashMap<&str, Self> = HashMap::new();
-        for Tallied { clauses, verdict, charge, is_excused, severity } in cases {
+        for Tallied { clauses, verdict, charge, is_excused, severity, beside } in cases {
+            for clause in beside {
+                tallies.entry(clause).or_default().beside += 1;
+            }
             if let Some((clause, touched)) = charge {
                 for other in touched {
                     tallies.entry(other).or_default().touched += 1;
@@ -140,6 +148,7 @@ mod tests {
             charge,
             is_excused: severity == Some(Severity::C),
             severity,
+            beside: severity.map(|_| "AGENT-TEXT").into_iter().collect(),
         };
         let tallies = ClauseTally::of(
             [
@@ -161,6 +170,7 @@ mod tests {
             [
                 ClauseTally { passed: 1, failed: 2, excused: 1, touched: 1, severity, ..ids },
                 ClauseTally { unsupported: 1, ..order },
+                ClauseTally { beside: 3, ..named("AGENT-TEXT") },
                 ClauseTally { failed: 1, ..named("OAI-CHAT-ORPHAN") },
             ]
         );

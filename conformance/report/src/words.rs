@@ -6,10 +6,13 @@ use strum::IntoEnumIterator;
 use threadspec_golden::how_sure;
 use threadspec_judge::corpus::{Level, Severity};
 use threadspec_judge::text::{cut, visible};
-use threadspec_judge::verdict::Verdict;
+use threadspec_judge::verdict::{Judgement, Verdict};
 
 /// How a note quotes a line of stderr.
 pub(super) const QUOTED: &str = "  | ";
+
+/// With this begins a line of a note that says what was found beside a case, and the name of that finding in reports.
+pub(super) const BESIDE: &str = "beside ";
 
 /// The names of runs, each with its profile and its way over the wire if others have the same name.
 pub fn names(runs: &[RunRecord]) -> Vec<String> {
@@ -38,6 +41,24 @@ pub fn shortened(text: &str, longest: usize) -> String {
 /// Returns the finding of a line of a note about a clause.
 pub fn finding<'a>(line: &'a str, clause: &str) -> Option<&'a str> {
     line.strip_prefix(clause)?.strip_prefix(": ")
+}
+
+/// The note of a case, with what was found beside it.
+pub(super) fn note_of(judgement: &Judgement) -> String {
+    let beside = judgement.beside.iter().map(|finding| format!("{BESIDE}{finding}"));
+    Some(judgement.note.clone())
+        .filter(|note| !note.is_empty())
+        .into_iter()
+        .chain(beside)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// What a note says of findings beside its case, and of the case itself.
+pub(super) fn parted(note: &str) -> [String; 2] {
+    let (beside, own): (Vec<&str>, Vec<&str>) = note.lines().partition(|line| line.starts_with(BESIDE));
+    let beside = beside.into_iter().filter_map(|line| line.strip_prefix(BESIDE)).collect::<Vec<_>>();
+    [beside.join("\n"), own.join("\n")]
 }
 
 /// How a case ended and what was found: of a known failure without what its file says of it, which is in front.

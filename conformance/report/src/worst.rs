@@ -13,7 +13,7 @@ const FEW: usize = 60;
 /// Names the cause to fix first, the reason, and its clearest case. `None` if nothing failed.
 ///
 /// `causes` are those of the failures, as [`causes`](fn@causes) orders them, and `id` names the case of a failure.
-pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> &'a str) -> Option<String> {
+pub fn worst(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> String) -> Option<String> {
     let Cause { sign, clause, members, .. } = causes.first()?;
     let clearest = failures.get(*members.first()?)?;
     let &Symptoms { counts, severity, .. } = clearest;
@@ -36,7 +36,7 @@ pub fn worst<'a>(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize)
         visible(clause),
         harm.unwrap_or_default(),
         count(members.len(), "case"),
-        visible(id(members[0])),
+        visible(&id(members[0])),
     ))
 }
 
@@ -69,10 +69,11 @@ fn is_documented(failures: &[Symptoms<'_>], members: &[usize]) -> bool {
 
 /// Names the cause to fix first in a run.
 pub fn worst_of(run: &RunRecord) -> Option<String> {
-    let failed = by_severity(&run.cases, CaseRecord::failed);
+    let beside = run.beside();
+    let failed = by_severity(run.cases.iter().chain(&beside), CaseRecord::failed);
     let mismatches = first_mismatches(&failed);
     let failures = symptoms(&failed, &mismatches);
-    worst(&failures, &causes(&failures), |index| &failed[index].id)
+    worst(&failures, &causes(&failures), |index| failed[index].id.clone())
 }
 
 /// Describes a failed case without faults: by the finding about the clause, or else by the first line of its note, with the last words of a
@@ -90,7 +91,8 @@ fn happened(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'_>, 
 
 /// Describes the worst cause in a few words, without the place.
 pub fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
-    let failed = by_severity(runs.iter().flat_map(|run| &run.cases), CaseRecord::failed);
+    let beside: Vec<CaseRecord> = runs.iter().flat_map(RunRecord::beside).collect();
+    let failed = by_severity(runs.iter().flat_map(|run| &run.cases).chain(&beside), CaseRecord::failed);
     let mismatches = first_mismatches(&failed);
     let failures = symptoms(&failed, &mismatches);
     let causes = causes(&failures);

@@ -12,6 +12,8 @@ from .adapters import ROOT, Adapter
 
 # A clause, or, over the wire, a rule of the provider.
 FINDING = re.compile(r"^((?:AGENT|SESSION|WIRE|GATE|OAI|ANT)-[A-Z0-9-]+): (.*)", re.MULTILINE)
+# What was found beside a case.
+BESIDE = re.compile(f"^beside {FINDING.pattern[1:]}", re.MULTILINE)
 PLACE = re.compile(r"\brequest (\d+)")
 
 
@@ -43,7 +45,7 @@ class Finding:
     @property
     def size(self):
         """What sorts the clearest first: what nobody documents, and of that the smallest."""
-        return self.choice is not None, len(self.case["input"]), self.case["id"]
+        return self.choice is not None, len(self.case.get("input", "")), self.case["id"]
 
     @property
     def request(self):
@@ -55,7 +57,7 @@ class Finding:
             return None
 
 
-KINDS = ("faults", "contrived", "touched")
+KINDS = ("faults", "contrived", "touched", "beside")
 
 
 @dataclass
@@ -70,6 +72,8 @@ class Cell:
     contrived: list = field(default_factory=list)
     # Those that break it as well, and are charged to another clause.
     touched: list = field(default_factory=list)
+    # Those beside which it is broken, if that counts. They accuse where no case is charged to it.
+    beside: list = field(default_factory=list)
     in_the_way: set = field(default_factory=set)
     repro: Path | None = None
     # Reproductions of other faults of the clause.
@@ -77,20 +81,24 @@ class Cell:
 
     @property
     def found(self):
-        return self.faults + self.contrived
+        return self.faults + self.contrived or self.beside
+
+    @property
+    def counting(self):
+        return self.faults or self.beside
 
     @property
     def documented(self):
         """The faults that the framework documents as its choice."""
-        return [finding for finding in self.faults if finding.choice]
+        return [finding for finding in self.counting if finding.choice]
 
     @property
     def undocumented(self):
-        return [finding for finding in self.faults if not finding.choice]
+        return [finding for finding in self.counting if not finding.choice]
 
     @property
     def state(self):
-        if self.faults:
+        if self.counting:
             return "warn" if self.recommended else "fail"
         if self.contrived:
             return "contrived"
@@ -105,7 +113,7 @@ class Cell:
     @property
     def severities(self):
         """The severities of the cases that count, the worst first."""
-        return sorted({finding.case.get("severity") or "C" for finding in self.faults})
+        return sorted({finding.case.get("severity") or "C" for finding in self.counting})
 
     @property
     def repros(self):
@@ -115,12 +123,17 @@ class Cell:
     def mark(self):
         """What stands beside the number of faults if some are documented as a choice, or all."""
         documented = len(self.documented)
-        return "" if not documented else " (documented)" if documented == len(self.faults) else f" ({documented} documented)"
+        return "" if not documented else " (documented)" if documented == len(self.counting) else f" ({documented} documented)"
+
+    @property
+    def number(self):
+        """How many cases fail, or beside how many it is broken."""
+        return str(len(self.faults)) if self.faults or not self.beside else f"beside {len(self.beside)}"
 
     @property
     def text(self):
         blocked = "by " + ", ".join(sorted(short(clause) for clause in self.in_the_way))
-        numbers = {"fail": f"FAIL {len(self.faults)}{self.mark}", "warn": f"warn {len(self.faults)}{self.mark}", "contrived": f"C {len(self.contrived)}", "touched": f"touched {len(self.touched)}"}
+        numbers = {"fail": f"FAIL {self.number}{self.mark}", "warn": f"warn {self.number}{self.mark}", "contrived": f"C {len(self.contrived)}", "touched": f"touched {len(self.touched)}"}
         return {**numbers, "blocked": blocked, "none": ""}.get(self.state, self.state)
 
 
@@ -208,8 +221,11 @@ def finding(documented, case, clause):
     if not whats and clause == case["charged"]:
         # A reply that cannot be read, or none.
         whats = [case.get("note", "").split("\n")[0] or case["verdict"]]
-    if not whats:
-        return None
+    return as_explained(documented, case, clause, whats) if whats else None
+
+
+def as_explained(documented, case, clause, whats):
+    """What a case shows of a clause, with the choices that explain it."""
     explained = [next((choice for choice in documented if choice.explains(clause, case["id"], what)), None) for what in whats]
     # A case is as documented only if all that it shows is explained.
     what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
@@ -227,6 +243,11 @@ def column(adapter, run, day, documented=None):
         return cells.setdefault(clause, Cell(clause in recommended))
 
     for case in run["cases"]:
+        # A case that counts explains what was found beside it.
+        if not case["counts"] and case.get("severity") != "C":
+            for clause in case.get("beside", []):
+                whats = [what for named, what in BESIDE.findall(case["note"]) if named == clause]
+                cell(clause).beside.append(as_explained(documented, case, clause, whats))
         if "charged" not in case:
             for clause in case["clauses"]:
                 cell(clause).passed += case["verdict"] == "pass"
@@ -265,7 +286,7 @@ def require_equal(run, cells):
 
 def require_needed(documented, columns, path):
     """Raises ValueError for a choice that explains no finding."""
-    findings = (finding for column in columns for cell in column.cells.values() for finding in cell.found + cell.touched)
+    findings = (finding for column in columns for cell in column.cells.values() for kind in KINDS for finding in getattr(cell, kind))
     used = {choice for finding in findings for choice in finding.explained_by}
     for choice in documented:
         if choice not in used:

@@ -46,7 +46,7 @@ def figures(columns):
 
 
 def counted(cell):
-    return sorted({finding.case["id"] for finding in cell.faults or cell.contrived})
+    return sorted({finding.case["id"] for finding in cell.counting or cell.contrived})
 
 
 def keep(columns, cases):

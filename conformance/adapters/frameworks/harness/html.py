@@ -130,8 +130,8 @@ def table_cell(door, side, clause):
 
 def sign(cell):
     """The text of a cell in as few characters as there is room for."""
-    numbers = {"fail": len(cell.faults), "warn": len(cell.faults), "contrived": f"C {len(cell.contrived)}", "touched": f"({len(cell.touched)})"}
-    mark = "" if cell.undocumented or not cell.faults else "*"
+    numbers = {"fail": len(cell.faults) or f"+{len(cell.beside)}", "warn": len(cell.faults) or f"+{len(cell.beside)}","contrived": f"C {len(cell.contrived)}", "touched": f"({len(cell.touched)})"}
+    mark = "" if cell.undocumented or not cell.counting else "*"
     return f"{numbers.get(cell.state, {'pass': '✓', 'blocked': 'by', 'unsupported': '–'}.get(cell.state, ''))}{mark}"
 
 

@@ -33,6 +33,9 @@ def known_failures(adapter, run):
     yield f"# What {adapter.id} is known to fail, made from the recording."
     documented = choices(adapter)
     for case in sorted(run["cases"], key=lambda case: case["id"]):
+        if "charged" not in case and case.get("beside"):
+            beside = next(line for line in case["note"].splitlines() if line.startswith("beside "))
+            yield f'\n[[known]]\npattern = {quoted(case["id"])}\nreason = {quoted(beside[:LONGEST])}'
         if "charged" in case:
             shown = finding(documented, case, case["charged"])
             entry = f'\n[[known]]\npattern = {quoted(case["id"])}\nreason = {quoted(reason(case, shown))}'

@@ -18,7 +18,7 @@ def page(columns, tried=(), programs=(), differing=()):
     yield "|---|---|---|--:|"
     for column in columns:
         cells = [(short(clause["id"]), column.cells.get(clause["id"], Cell())) for clause in shown]
-        broken_ones = [", ".join(f"{name} {len(cell.faults)}{cell.mark}" for name, cell in cells if cell.state == state) for state in ("fail", "warn")]
+        broken_ones = [", ".join(f"{name} {cell.number}{cell.mark}" for name, cell in cells if cell.state == state) for state in ("fail", "warn")]
         judged = sum(count for verdict, count in column.counts.items() if verdict not in ("unsupported", "not-run"))
         yield f"| [{column.id}](#{column.id}) {column.version} | " + " | ".join(broken_ones) + f" | {judged} of {sum(column.counts.values()) - column.counts.get('not-run', 0)} |"
     yield ""
@@ -42,7 +42,7 @@ def over_wire(programs, differing):
     yield "| program | APIs | breaks | judged |"
     yield "|---|---|---|--:|"
     for program in programs:
-        broken_ones = ", ".join(f"{short(clause)} {len(program.cell(clause).faults)}{program.cell(clause).mark}" for clause in program.broken())
+        broken_ones = ", ".join(f"{short(clause)} {program.cell(clause).number}{program.cell(clause).mark}" for clause in program.broken())
         yield f"| {program.name} {program.column.version} | {', '.join(program.modes)} | {broken_ones} | {len(program.judged)} |"
     yield ""
     if differing:
@@ -63,5 +63,5 @@ def broken(column, clause):
 
 def badness(column):
     """What sorts the worst first: the failing cases, then the warnings, then the name."""
-    count = {state: sum(len(cell.faults) for cell in column.cells.values() if cell.state == state) for state in ("fail", "warn")}
+    count = {state: sum(len(cell.counting) for cell in column.cells.values() if cell.state == state) for state in ("fail", "warn")}
     return -count["fail"], -count["warn"], column.id

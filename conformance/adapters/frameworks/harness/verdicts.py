@@ -7,7 +7,7 @@
       timeout AGENT-END agent/growth: many-rounds
 
 A line has all cases of a topic that are charged to a clause in the same modes, which are not named if these are all. A verdict stands first if it
-is not `fail`.
+is not `fail`. `beside` stands there where a clause is broken beside cases, and no case is charged to it.
 """
 
 import re
@@ -38,6 +38,8 @@ def block(name, columns):
         for clause, cell in column.cells.items():
             for case in (finding.case for kind in CHARGED for finding in getattr(cell, kind)):
                 modes.setdefault((clause, "" if case["verdict"] == "fail" else case["verdict"], case["id"]), []).append(mode)
+            for finding in cell.beside if not cell.faults else []:
+                modes.setdefault((clause, "beside", finding.case["id"]), []).append(mode)
     for (clause, verdict, case), own in modes.items():
         topic, _, name = case.rpartition("/")
         where = "" if len(own) == len(columns) else f" ({', '.join(own)})"
@@ -49,7 +51,9 @@ def block(name, columns):
 def tally(column):
     """How often each verdict was given."""
     documented = f" ({column.documented} as documented)" if column.documented else ""
-    return ", ".join(f"{count} {verdict}{documented if verdict == 'fail' else ''}" for verdict, count in sorted(column.counts.items()) if count)
+    beside = len({finding.case["id"] for cell in column.cells.values() for finding in cell.beside})
+    counts = [f"{count} {verdict}{documented if verdict == 'fail' else ''}" for verdict, count in sorted(column.counts.items()) if count]
+    return ", ".join([*counts, *([f"{beside} with more beside"] if beside else [])])
 
 
 def failures(text):

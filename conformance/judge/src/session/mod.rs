@@ -50,7 +50,7 @@ use crate::Error;
 use crate::shape::SessionWireReport;
 use crate::universal::several::SessionState;
 use crate::universal::wire::{ProviderView, is_of_wire};
-use crate::universal::{Abilities, AgentReply, Finding, Others, Property, Ruling, WireState};
+use crate::universal::{Abilities, AgentReply, Finding, Others, Ruling, WireState};
 use judging::Judging;
 use script::JudgedScript;
 use threadspec_golden::clause;
@@ -79,11 +79,7 @@ pub fn judge_earlier(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Vec<Finding>, Error> {
-    let ruling = judge_in(input, others, step, abilities, answer)?;
-    let is_must = |finding: &&Finding| {
-        is_of_wire(finding) || Property::all().any(|own| own.clause() == finding.clause && own.is_must())
-    };
-    Ok(ruling.findings().iter().filter(is_must).cloned().collect())
+    Ok(judge_in(input, others, step, abilities, answer)?.of_musts().cloned().collect())
 }
 
 fn judge_in(

@@ -165,11 +165,7 @@ pub fn judge_earlier(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Vec<Finding>, Error> {
-    let ruling = judge_in(input, others, step, abilities, answer)?;
-    let is_must = |finding: &&Finding| {
-        wire::is_of_wire(finding) || Property::all().any(|own| own.clause() == finding.clause && own.is_must())
-    };
-    Ok(ruling.findings().iter().filter(is_must).cloned().collect())
+    Ok(judge_in(input, others, step, abilities, answer)?.of_musts().cloned().collect())
 }
 
 impl Ruling {
@@ -194,6 +190,14 @@ impl Ruling {
     /// Every breach.
     pub fn findings(&self) -> &[Finding] {
         &self.findings.found
+    }
+
+    /// The breaches of `must` clauses.
+    pub(crate) fn of_musts(&self) -> impl Iterator<Item = &Finding> {
+        let is_must = |finding: &&Finding| {
+            wire::is_of_wire(finding) || Property::all().any(|own| own.clause() == finding.clause && own.is_must())
+        };
+        self.findings().iter().filter(is_must)
     }
 
     /// The breaches of what HTTP and the API demand. No case of any clause passes with one, since a provider saw them.

@@ -68,7 +68,7 @@ impl Earlier {
             first.note += &format!("\n… and {} more of these replies", self.more);
         }
         if matches!(own.verdict, Verdict::Pass | Verdict::Unsupported) {
-            return first;
+            return Judgement { beside: own.beside, ..first };
         }
         let broken = if own.broken.is_empty() { Vec::new() } else { once([own.broken, first.broken].concat()) };
         let note = [own.note, first.note].join("\n").trim_start().to_owned();

@@ -102,6 +102,10 @@ pub struct Judgement {
     /// The clauses that are broken, as far as the verdict rests on them, each once, as they were found. If it is empty, nothing tells them
     /// apart from those of the case.
     pub broken: Vec<&'static str>,
+    /// The breaches of further `must` clauses in the same reply. They change nothing about the verdict, but the testee is not conformant.
+    pub beside: Vec<Finding>,
+    /// True if it says what was found beside a case, and not how the case ended.
+    pub is_beside: bool,
     /// The faults with their places, whatever the values are, as far as a comparison with the reference shows them: they separate causes.
     pub faults: Vec<OutputFault>,
     /// A description of the outcome, in words; empty where the mismatches show it.
@@ -124,6 +128,8 @@ impl Judgement {
         Self {
             verdict,
             broken: Vec::new(),
+            beside: Vec::new(),
+            is_beside: false,
             faults: Vec::new(),
             note: note.into(),
             mismatches: Vec::new(),
@@ -134,14 +140,40 @@ impl Judgement {
         }
     }
 
+    /// The clauses of the findings beside the case, each once.
+    pub fn clauses_beside(&self) -> impl Iterator<Item = &'static str> {
+        once(self.beside.iter().map(|finding| finding.clause)).into_iter()
+    }
+
+    /// What was found beside the case, as a failure of its own: it is charged to the first clause that was found.
+    pub fn of_beside(&self) -> Option<Self> {
+        let note: Vec<String> = self.beside.iter().map(ToString::to_string).collect();
+        let broken = self.clauses_beside().collect();
+        let failure = Self { broken, is_beside: true, ..Self::new(Verdict::Fail, note.join("\n")) };
+        (!note.is_empty()).then(|| Self { actual: self.actual.clone(), after_others: self.after_others, ..failure })
+    }
+
+    /// Returns whether the testee did nothing wrong, as far as this shows.
+    pub fn is_sound(&self) -> bool {
+        matches!(self.verdict, Verdict::Pass | Verdict::Unsupported) && self.beside.is_empty()
+    }
+
     /// Returns whether the case makes the testee not conformant.
     pub fn counts_against(&self, case: &Case, strict: bool) -> bool {
+        if self.is_beside {
+            return strict || case.severity != Some(Severity::C);
+        }
         self.verdict.counts_against(case.level, strict) && (strict || !self.is_excused_in(case))
+    }
+
+    /// Returns whether what was found beside the case makes the testee not conformant.
+    pub fn counts_beside(&self, case: &Case, strict: bool) -> bool {
+        self.of_beside().is_some_and(|beside| beside.counts_against(case, strict))
     }
 
     /// Returns whether the case failed, and does not count only because its input is contrived.
     pub fn is_excused(&self, case: &Case, strict: bool) -> bool {
-        self.verdict.counts_against(case.level, strict) && !self.counts_against(case, strict)
+        (self.is_beside || self.verdict.counts_against(case.level, strict)) && !self.counts_against(case, strict)
     }
 
     /// Severity C excuses a failure that is about the clauses of the case alone. A run that breaks another one, or whose output cannot be
@@ -193,10 +225,13 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
                 _ => Vec::new(),
             };
             let judgement = judge_reply(case, terms, reply);
-            if matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
+            if judgement.is_sound() {
                 return judgement;
             }
             let judgement = Judgement { actual: Some(unmark_surrogates(&shown).into_owned()), ..judgement };
+            if !judgement.verdict.is_failure() {
+                return judgement;
+            }
             let Some(reply) = copy else { return with_faults(judgement, case, refused) };
             with_faults(as_sent(judgement, case, &reply), case, faults(&case.request(0, terms.profile), &reply))
         }
@@ -323,7 +358,8 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
     Judgement::new(Verdict::Fail, note).with(closest.unwrap_or_default())
 }
 
-/// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
+/// Judges a run by its properties, and beside them by every other `must`. The note names the clause that is broken, even if another property
+/// was asked for.
 fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: AgentReply<'_>) -> Judgement {
     let others = Others::of(case.after());
     let judged = match case.op {
@@ -348,15 +384,17 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: AgentRe
         }
     }
     let lines = |lines: Vec<String>| once(lines).join("\n");
-    if !broken.is_empty() {
-        let clauses = once(broken.iter().map(|finding| finding.clause));
+    let clauses = once(broken.iter().map(|finding| finding.clause));
+    let beside = ruling.of_musts().filter(|finding| !clauses.contains(&finding.clause)).cloned().collect();
+    let judgement = if !broken.is_empty() {
         let findings = broken.iter().map(ToString::to_string).chain(note);
-        Judgement { broken: clauses, ..Judgement::new(Verdict::Fail, lines(findings.collect())) }
+        Judgement::new(Verdict::Fail, lines(findings.collect()))
     } else if unseen.is_empty() {
         Judgement::new(Verdict::Pass, lines(note))
     } else {
         Judgement::new(Verdict::Unsupported, lines(unseen))
-    }
+    };
+    Judgement { broken: clauses, beside, ..judgement }
 }
 
 /// Each of these once, where it comes first.
@@ -427,27 +465,58 @@ mod tests {
         assert_eq!(verdict(&expect("toolName"), invalid_event()), Verdict::Rejected);
     }
 
+    /// A case in which the model calls a tool once, with these properties.
+    fn case_of_one_call(severity: Option<&str>, properties: &[&str]) -> Case {
+        let mut case = json!({
+            "name": "a", "why": "w", "profiles": ["universal"], "expect": {"holds": properties},
+            "clauses": properties.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>(),
+            "input": {
+                "messages": [{"type": "human", "content": "Go"}],
+                "model": [{"tool_calls": [{"id": "c1", "name": "look", "args": {}}]}, {"content": "Done"}],
+                "tools": {"look": {"byId": {"c1": "ok"}}},
+            },
+        });
+        if let Some(severity) = severity {
+            case["severity"] = json!(severity);
+            case["evidence"] = json!(["a/b#1"]);
+        }
+        let text = json!({"op": "tools", "about": "x", "cases": [case]}).to_string();
+        let (corpus, problems) = Corpus::read(&[File { path: "agent/a.json".into(), text }]);
+        assert_eq!(problems, []);
+        corpus.cases.into_iter().next().expect("a case")
+    }
+
+    #[test]
+    fn a_breach_of_another_clause_is_beside_the_case_and_counts() {
+        let judged = |severity, properties, result: &str| {
+            let human = json!({"type": "human", "content": "Go"});
+            let call = json!({"type": "ai", "content": "", "tool_calls": [{"id": "c1", "name": "look", "args": {}}]});
+            let answer = json!({"type": "tool", "tool_call_id": "c1", "content": result});
+            let case = case_of_one_call(severity, properties);
+            let reply = json!({"requests": [[human], [human, call, answer]]});
+            let judgement = judge(&case, JudgeProfile::Universal, Outcome::Reply(Reply::Ok(reply)));
+            let counts = [false, true].map(|strict| judgement.counts_beside(&case, strict));
+            (judgement, counts)
+        };
+        let goes_on = &["agent-goes-on"][..];
+        let (sound, counts) = judged(None, goes_on, "ok");
+        assert!(sound.is_sound() && counts == [false, false] && sound.actual.is_none());
+        for (severity, expected) in [(None, [true, true]), (Some("A"), [true, true]), (Some("C"), [false, true])] {
+            let (judgement, counts) = judged(severity, goes_on, "no");
+            assert_eq!((judgement.verdict, counts), (Verdict::Pass, expected));
+            assert!(!judgement.is_sound() && judgement.actual.is_some());
+            assert_eq!(judgement.clauses_beside().collect::<Vec<_>>(), [clause::AGENT_RESULT]);
+            let beside = judgement.of_beside().expect("a failure");
+            assert_eq!((beside.verdict, beside.broken), (Verdict::Fail, vec![clause::AGENT_RESULT]));
+        }
+        // What the case is about is not beside it.
+        let (own, counts) = judged(None, &["agent-result"], "no");
+        assert_eq!((own.verdict, counts, own.beside), (Verdict::Fail, [false, false], vec![]));
+    }
+
     #[test]
     fn contrived_input_excuses_only_what_the_case_is_about() {
-        let case = |severity: Option<&str>, properties: &[&str]| {
-            let mut case = json!({
-                "name": "a", "why": "w", "profiles": ["universal"], "expect": {"holds": properties},
-                "clauses": properties.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>(),
-                "input": {
-                    "messages": [{"type": "human", "content": "Go"}],
-                    "model": [{"tool_calls": [{"id": "c1", "name": "look", "args": {}}]}, {"content": "Done"}],
-                    "tools": {"look": {"byId": {"c1": "ok"}}},
-                },
-            });
-            if let Some(severity) = severity {
-                case["severity"] = json!(severity);
-                case["evidence"] = json!(["a/b#1"]);
-            }
-            let text = json!({"op": "tools", "about": "x", "cases": [case]}).to_string();
-            let (corpus, problems) = Corpus::read(&[File { path: "agent/a.json".into(), text }]);
-            assert_eq!(problems, []);
-            corpus.cases.into_iter().next().expect("a case")
-        };
+        let case = case_of_one_call;
         // The model is not asked again, so that nothing else can be judged.
         let stops = || Outcome::Reply(Reply::Ok(json!({"requests": [[{"type": "human", "content": "Go"}]]})));
         let counts = |case: &Case, outcome: Outcome| {

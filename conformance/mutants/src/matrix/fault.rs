@@ -141,6 +141,18 @@ impl MatrixFault {
         is_about(case, self.breaks)
     }
 
+    /// What is wrong with a finding beside a case, if anything: it accuses what breaks no `must`.
+    pub(super) fn trouble_beside(&self, case: &Case, beside: &Judgement) -> Option<String> {
+        let is_of_gateways = |clause: &&str| clause.starts_with("GATE-") || clause.starts_with("WIRE-");
+        let what = match self.demand {
+            Demand::Accepted => "is right",
+            Demand::Caught if self.must_pass_musts() => "breaks no `must`",
+            Demand::Spared if !beside.broken.iter().all(is_of_gateways) => "is the gateway's fault alone",
+            Demand::Caught | Demand::Spared => return None,
+        };
+        Some(format!("{what}, but is accused beside {}: {}", case.id, beside.note))
+    }
+
     /// What is wrong with a failure, if anything.
     pub(super) fn trouble(&self, case: &Case, failure: &Judgement) -> Option<String> {
         let is_of_gateways = |clause: &&str| clause.starts_with("GATE-") || clause.starts_with("WIRE-");

@@ -302,7 +302,16 @@ fn put<'a>(
         return;
     }
     trial.shows = true;
-    let Some(failure) = heard.failure(case) else { return };
+    let Some(judgement) = heard.judged(case) else { return };
+    if let Some(beside) = judgement.of_beside() {
+        trial.troubles.extend(fault.trouble_beside(case, &beside));
+        let counts = beside.counts_against(case, false);
+        trial.beside.push(Kill { case, names: beside.broken, counts });
+    }
+    let failure = judgement;
+    if !failure.counts_against(case, true) {
+        return;
+    }
     let trouble = fault.trouble(case, &failure);
     if trouble.is_none() && trial.demand != Demand::Caught {
         return;

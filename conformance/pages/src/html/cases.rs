@@ -46,7 +46,7 @@ pub(super) fn row(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Re
     let room = if failed { FAILED } else { PASSED };
     let verdicts: Vec<String> = results.iter().map(|(_, result)| result.verdict.to_string()).collect();
     let profiles: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
-    let shown = results.iter().filter(|(_, result)| result.failed());
+    let shown = results.iter().filter(|(_, result)| result.failed() || !result.beside.is_empty());
     context! {
         failed,
         verdicts => verdicts.join(" "),

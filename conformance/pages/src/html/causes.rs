@@ -11,12 +11,14 @@ use threadspec_report::words::shortened;
 
 /// The faults of all runs, those that hurt most first. One fault of several implementations is one row.
 pub(super) fn rows(runs: &[RunRecord], corpus: &Corpus) -> Vec<Value> {
+    let beside: Vec<Vec<CaseRecord>> = runs.iter().map(RunRecord::beside).collect();
     // A case record knows no run, so that both are kept side by side.
     let all: Vec<(usize, &CaseRecord)> = runs
         .iter()
         .enumerate()
         .flat_map(|(number, run)| {
-            by_severity(&run.cases, CaseRecord::failed).into_iter().map(move |case| (number, case))
+            let cases = run.cases.iter().chain(&beside[number]);
+            by_severity(cases, CaseRecord::failed).into_iter().map(move |case| (number, case))
         })
         .collect();
     let cases: Vec<&CaseRecord> = all.iter().map(|&(_, case)| case).collect();
@@ -30,7 +32,7 @@ pub(super) fn rows(runs: &[RunRecord], corpus: &Corpus) -> Vec<Value> {
         }
         let counts = (0..runs.len()).map(|run| cause.members.iter().filter(|&&index| all[index].0 == run).count());
         let severity = |case: &CaseRecord| case.severity.map(|severity| severity.to_string());
-        let asked = corpus.cases.iter().find(|case| case.id == clearest.id).map(Case::for_a_while);
+        let asked = corpus.cases.iter().find(|case| case.id == clearest.case_id()).map(Case::for_a_while);
         let input = clearest.details.as_ref().map_or("", |details| &details.input);
         context! {
             counts => counts.collect::<Vec<_>>(),

@@ -123,8 +123,8 @@ fn clauses(runs: &[RunRecord], corpus: &Corpus, cases: &[&Case]) -> Vec<Value> {
 /// Shows the tally of a clause in a run.
 fn cell(tally: Option<&ClauseTally>, clause: Option<&Clause>) -> Value {
     let tally = tally.cloned().unwrap_or_default();
-    let ClauseTally { passed, failed, excused, touched, .. } = tally;
-    let (state, sign) = match (failed, excused, passed, touched) {
+    let ClauseTally { passed, failed, excused, touched, beside, .. } = tally;
+    let (state, sign) = match (failed + beside, excused, passed, touched) {
         (1.., ..) if clause.is_some_and(|clause| clause.level == Level::Should) => ("warn", "!"),
         (1.., ..) => ("bad", "✗"),
         (0, 1.., ..) => ("warn", "!"),
@@ -138,7 +138,7 @@ fn cell(tally: Option<&ClauseTally>, clause: Option<&Clause>) -> Value {
         (judged, 0) => format!("{sign} {judged}"),
         (judged, charged) => format!("{sign} {charged} of {judged}"),
     };
-    context! { state, text, touched }
+    context! { state, text, touched, beside }
 }
 
 /// Text with `code` in it.

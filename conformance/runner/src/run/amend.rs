@@ -11,8 +11,7 @@ impl Worker<'_, '_, '_> {
         for (id, outcome) in self.testee.amended() {
             let Some(&(index, step)) = self.asked.get(&id) else { continue };
             let case = &*self.shared.cases[index].for_a_while();
-            let stood = |judgement: &Judgement| matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
-            if !self.part.judged.get(&index).is_some_and(stood) {
+            if !self.part.judged.get(&index).is_some_and(Judgement::is_sound) {
                 continue;
             }
             let request = case.request(id, self.shared.settings.profile);
@@ -24,7 +23,7 @@ impl Worker<'_, '_, '_> {
             } else {
                 judge(case, self.shared.terms, outcome)
             };
-            if !stood(&judgement) {
+            if !judgement.is_sound() {
                 judgement.note = join(&judgement.note, AFTERWARDS);
                 self.shared.watch(|watch| watch.outcome(case, step, &request, &amended));
                 self.part.declined.remove(&index);

@@ -2,6 +2,7 @@
 //!
 //! A file of known failures can only shrink, unless somebody gives a reason for what is new.
 
+use super::worker::join;
 use super::{CaseResult, Run};
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
@@ -52,6 +53,11 @@ impl Entry {
     fn covers(&self, case: &Case) -> bool {
         self.pattern.as_ref().is_some_and(|pattern| WildMatch::new(pattern).matches(&case.id))
             || self.clause.as_ref().is_some_and(|clause| case.clauses.contains(clause))
+    }
+
+    /// Returns whether it excuses what was found of a clause beside a case.
+    fn covers_beside(&self, case: &Case, clause: &str) -> bool {
+        self.pattern.is_some() && self.covers(case) || self.clause.as_deref() == Some(clause)
     }
 
     fn name(&self) -> String {
@@ -115,9 +121,22 @@ impl Known {
         self.known.iter().find(|entry| entry.covers(case)).or_else(of_broken)
     }
 
-    /// Marks the cases of a run that are known to fail: as known failures if they fail, and as unexpected passes if they pass.
+    /// Marks the cases of a run that are known to fail: as known failures if they fail, and as unexpected passes if they pass. What is known of
+    /// the findings beside a case becomes a part of its note.
     pub fn excuse(&self, run: &mut Run<'_>) {
         for CaseResult { case, judgement } in &mut run.results {
+            let mut is_needed = false;
+            judgement.beside.retain(|finding| {
+                let Some(entry) = self.known.iter().find(|entry| entry.covers_beside(case, finding.clause)) else {
+                    return true;
+                };
+                is_needed |= entry.pattern.is_some();
+                judgement.note = join(&judgement.note, &format!("known beside: {}: {finding}", entry.reason.trim()));
+                false
+            });
+            if is_needed && judgement.verdict == Verdict::Pass {
+                continue;
+            }
             let Some(entry) = self.entry(case, judgement) else { continue };
             let (reason, was) = (entry.reason.trim(), judgement.verdict);
             let page = entry.documented.as_deref().map(str::trim);
@@ -161,13 +180,20 @@ impl Known {
         let (corpus, profile) = by;
         let of_profile: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(profile)).collect();
         // What is excused anyway needs no entry, and what has one keeps it.
+        let counts_beside = |result: &CaseResult<'_>| {
+            let CaseResult { case, judgement } = result;
+            let is_known = |clause| self.known.iter().any(|entry| entry.covers_beside(case, clause));
+            let is_new = judgement.beside.iter().any(|finding| !is_known(finding.clause));
+            is_new && judgement.counts_beside(case, strict)
+        };
         let fails = |result: &&CaseResult<'_>| {
             let verdict = result.judgement.verdict;
             let is_wrong = !matches!(verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun);
-            is_wrong && (result.counts_against(strict) || self.covers(result.case))
+            is_wrong && (result.counts_against(strict) || self.covers(result.case)) || counts_beside(result)
         };
         let failing: BTreeSet<&str> = run.results.iter().filter(fails).map(|result| &*result.case.id).collect();
-        let passes = |result: &&CaseResult<'_>| result.judgement.verdict == Verdict::Pass;
+        let passes =
+            |result: &&CaseResult<'_>| result.judgement.verdict == Verdict::Pass && result.judgement.beside.is_empty();
         let passing: BTreeSet<&str> = run.results.iter().filter(passes).map(|result| &*result.case.id).collect();
         let mut updated = Self::default();
         for entry in &self.known {
@@ -185,7 +211,8 @@ impl Known {
             }));
         }
         let is_new = |result: &&CaseResult<'_>| {
-            failing.contains(&*result.case.id) && updated.entry(result.case, &result.judgement).is_none()
+            let is_covered = updated.entry(result.case, &result.judgement).is_some();
+            failing.contains(&*result.case.id) && (!is_covered || counts_beside(result))
         };
         let mut new: BTreeSet<&str> = run.results.iter().filter(is_new).map(|result| &*result.case.id).collect();
         let Some(reason) = reason else { return (updated, new.len()) };

@@ -88,6 +88,12 @@ impl CaseResult<'_> {
         self.judgement.counts_against(self.case, strict)
     }
 
+    /// What was found beside the case, as a failure of its own, unless the case counts by itself: then that explains it.
+    pub fn of_beside(&self, strict: bool) -> Option<Self> {
+        let judgement = self.judgement.of_beside().filter(|_| !self.counts_against(strict))?;
+        Some(Self { case: self.case, judgement })
+    }
+
     /// Returns whether the case failed, and does not count only because its input is contrived.
     pub fn is_excused(&self, strict: bool) -> bool {
         self.judgement.is_excused(self.case, strict)

@@ -59,7 +59,7 @@ impl Worker<'_, '_, '_> {
                     } else {
                         judge(case, self.shared.terms, outcome.clone())
                     };
-                    if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
+                    if !judgement.is_sound() {
                         judgement.note = join(TOGETHER, &judgement.note);
                         self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
                         self.settle(index, judgement, false);

@@ -16,7 +16,7 @@ use threadspec_judge::corpus::{Accepted, Case};
 use threadspec_judge::json::DEEP_STACK;
 use threadspec_judge::protocol::{Feature, JudgeProfile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
-use threadspec_judge::verdict::{Earlier, Judgement, Verdict, judge};
+use threadspec_judge::verdict::{Earlier, Judgement, judge};
 
 /// How many bytes may wait for their replies, and be accepted as replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;
@@ -200,7 +200,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             } else {
                 let is_declined = is_declined(&case, &outcome);
                 let judgement = judge(&case, self.shared.terms, outcome);
-                if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
+                if !judgement.is_sound() {
                     return Trust::Doubted;
                 }
                 earlier.remove(&index);
@@ -345,8 +345,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     pub(super) fn settle(&mut self, index: usize, mut judgement: Judgement, is_declined: bool) {
         let case = self.shared.cases[index];
         if self.round > 0 {
-            let passed = |earlier: &Judgement| matches!(earlier.verdict, Verdict::Pass | Verdict::Unsupported);
-            if !self.part.judged.get(&index).is_none_or(passed) || passed(&judgement) {
+            if !self.part.judged.get(&index).is_none_or(Judgement::is_sound) || judgement.is_sound() {
                 return;
             }
             let (round, served) = (self.round + 1, self.served);
@@ -359,7 +358,9 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         }
         self.shared.watch(|watch| watch.result(case, &judgement));
         let settings = self.shared.settings;
-        if settings.fail_fast && !settings.known.covers(case) && judgement.counts_against(case, settings.strict) {
+        let counts =
+            || judgement.counts_against(case, settings.strict) || judgement.counts_beside(case, settings.strict);
+        if settings.fail_fast && !settings.known.covers(case) && counts() {
             self.shared.end_with(Ending::FirstFailure);
         }
         self.part.judged.insert(index, judgement);

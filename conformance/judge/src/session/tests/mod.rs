@@ -9,7 +9,7 @@ mod threads;
 
 use super::*;
 use crate::feature::{Saves, SessionAbilities};
-use crate::universal::{Holding, value};
+use crate::universal::{Holding, Property, value};
 use serde_json::{Value, json};
 
 /// A user message.
