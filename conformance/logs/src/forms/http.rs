@@ -66,7 +66,7 @@ pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
     let (sent, came) = (record.member("request").as_object()?, record.member("response"));
     let url = sent.get("url")?.as_str()?;
     let post = sent.get("postData").unwrap_or(&Value::Null);
-    if !came.member("content").is_object() && !post.is_object() {
+    if !came.member("content").is_object() && !post.is_object() || sent.contains_key("content") {
         return None;
     }
     let Some(body) = unquoted(post.member("text")) else { return Some(Vec::new()) };
@@ -107,11 +107,12 @@ pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(exchange((url, None), &body, ServerAnswer { answer, verdict: ServerVerdict::Unsaid }, "attempt.body"))
 }
 
-/// An exchange of a cassette of vcrpy, go-vcr or Ruby's vcr.
+/// An exchange of a cassette: of vcrpy, go-vcr, Ruby's vcr, httpmock, `WireMock`, the replays of google-genai and others.
 pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
-    let (sent, came) = (&record["request"], &record["response"]);
-    let url = any(sent, &["uri", "url"]).as_str()?;
-    if !sent["method"].is_string() || !came.is_object() || came["content"].is_object() {
+    let names = if record["when"].is_object() { ("when", "then") } else { ("request", "response") };
+    let (sent, came) = (&record[names.0], &record[names.1]);
+    let url = any(sent, &["uri", "url", "urlPath", "path"]).as_str()?;
+    if !sent["method"].is_string() || !came.is_object() || came["content"].is_object() && sent["content"].is_null() {
         return None;
     }
     let Some(body) = body_in(sent).and_then(|body| unquoted(&body).map(Cow::into_owned)) else {
@@ -124,22 +125,33 @@ pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
         status.as_u64().or_else(in_words)
     });
     let came = ServerAnswer::of(status, &body_in(came).unwrap_or_default());
-    let headers = LoggedHeaders::of(&sent["headers"]);
-    Some(exchange((url, headers), &body, came, "request.body"))
+    let headers = LoggedHeaders::of(any(sent, &["headers", "header"]));
+    let path = if names.0 == "when" { "when.body" } else { "request.body" };
+    Some(exchange((url, headers), &body, came, path))
 }
 
-/// The body of one side of an exchange: as a text, as base64, in an object with its encoding, or parsed.
+/// The body of one side of an exchange: as a text, as base64, in an object with its encoding, in pieces, or parsed.
 fn body_in(side: &Value) -> Option<Value> {
-    if !side["parsed_body"].is_null() {
-        return Some(side["parsed_body"].clone());
+    let parsed = [&side["parsed_body"], &side["jsonBody"], &side["bodyPatterns"][0]["equalToJson"]];
+    if let Some(parsed) = parsed.into_iter().find(|parsed| !parsed.is_null()) {
+        return Some(parsed.clone());
     }
-    let body = &side["body"];
+    if let [one] = list(&side["body_segments"]) {
+        return Some(one.clone());
+    }
     let coded = |value: &Value| value.as_str().and_then(base64::decode).map(|bytes| input::text_of(&bytes).into());
+    if side["body_encoding"] == "base64" {
+        return coded(&side["body"]);
+    }
+    let body = any(side, &["body", "body_segments", "content"]);
     let body = match body {
         Value::Object(members) => {
             let text = members.get("string").or(members.get("text")).cloned();
-            coded(&body["base64_string"]).or_else(|| coded(&body["base64"])).or(text)?
+            let text = text.or_else(|| if body["encoding"] == "base64" { coded(&body["data"]) } else { None });
+            let text = coded(&body["base64_string"]).or_else(|| coded(&body["base64"])).or(text);
+            text.unwrap_or_else(|| without_type(body))
         }
+        Value::Array(pieces) => pieces.iter().map(without_type).collect(),
         Value::String(_) => body.clone(),
         _ => return None,
     };
@@ -147,6 +159,12 @@ fn body_in(side: &Value) -> Option<Value> {
     let bytes = body.as_str().filter(|text| text.starts_with("\u{1f}\u{8b}"));
     let bytes: Option<Vec<u8>> = bytes.and_then(|text| text.chars().map(|one| u8::try_from(one).ok()).collect());
     Some(bytes.map_or(body, |bytes| input::text_of(&bytes).into()))
+}
+
+/// A value without the name of its type, which Llama Stack records beside it.
+fn without_type(value: &Value) -> Value {
+    let data = value.member("__data__");
+    if data.is_object() { data.clone() } else { value.clone() }
 }
 
 /// Endings of addresses at which no history is sent, and what is asked there.

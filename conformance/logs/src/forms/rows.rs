@@ -171,9 +171,13 @@ fn all<'v>(value: &'v Value, path: &str) -> Vec<(&'v str, &'v Value)> {
         .collect()
 }
 
-/// The id at a path; `{}` is the name of the member itself.
+/// The id at a path; `{}` is the name of the member itself, and an empty path stands for the next number.
 fn id_at(name: &str, value: &Value, path: &str) -> Value {
-    if path == "{}" { json!(name) } else { at(value, path).clone() }
+    match path {
+        "{}" => json!(name),
+        "" => json!(message::UNNUMBERED.to_string()),
+        _ => at(value, path).clone(),
+    }
 }
 
 /// Returns whether a value is as a pattern says: `[]` a list, `{}` an object, `?` anything but null, or words with `|` between, `*` at an

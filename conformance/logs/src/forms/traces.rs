@@ -359,7 +359,10 @@ pub(super) fn langfuse(record: &Value) -> Option<Vec<RecordPiece>> {
     if kind != "GENERATION" {
         return Some(Vec::new());
     }
-    let input = without_definitions(&record["input"]);
+    // The download of a trace has its inputs as text.
+    let input = unquoted(&record["input"]).unwrap_or_default();
+    let input = if input.is_null() { &record["input"] } else { &*input };
+    let input = without_definitions(input);
     Some(generation(&input, &record["output"], "input", any(record, &["model", "providedModelName"])))
 }
 
