@@ -168,7 +168,7 @@ fn without_type(value: &Value) -> Value {
 }
 
 /// Endings of addresses at which no history is sent, and what is asked there.
-const OTHER_SERVICES: [(&str, &str); 22] = [
+const OTHER_SERVICES: [(&str, &str); 23] = [
     ("/embeddings", "a request for embeddings"),
     ("/embed", "a request for embeddings"),
     (":embedContent", "a request for embeddings"),
@@ -191,6 +191,7 @@ const OTHER_SERVICES: [(&str, &str); 22] = [
     ("/tokenize", "a request for the number of tokens"),
     ("/completions", "a request with a prompt alone"),
     ("/api/generate", "a request with a prompt alone"),
+    ("/interactions", "a request of Gemini's Interactions API"),
 ];
 
 /// The body of a request to this address, with these headers, if it is one to a model.
@@ -209,14 +210,15 @@ pub(super) fn exchange(
         return vec![RecordPiece::Skipped("a request for embeddings")];
     }
     let Some(mut said) = said::said(body, path) else { return Vec::new() };
-    // Nobody offers the API of Gemini or Bedrock but who has it.
-    let is_of_others = !matches!(said, SaidToModel::Form { .. }) && is_foreign(url, body);
     let known = match () {
         () if target.ends_with("/chat/completions") => Some(Api::OpenAiChat),
         () if target.ends_with("/responses") => Some(Api::OpenAiResponses),
         () if target.ends_with("/messages") => Some(Api::Anthropic),
         () => None,
     };
+    // Nobody offers the API of Gemini or Bedrock but who has it. A path alone tells no more than what it ends with.
+    let is_path = target.starts_with('/') && known.is_none();
+    let is_of_others = !matches!(said, SaidToModel::Form { .. }) && (is_path || is_foreign(url, body));
     if let (Some(known), SaidToModel::Api { api, is_whole, .. }) = (known, &mut said) {
         *api = Some(known);
         *is_whole = true;

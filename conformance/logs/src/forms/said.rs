@@ -426,8 +426,10 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
     };
     let calls = messages.iter().flat_map(|message| list(&message["tool_calls"]));
     let calls = calls.map(|call| {
-        let function = &call["function"];
-        (word(call, "id").to_owned(), word(function, "name").to_owned(), word(function, "arguments").to_owned())
+        let (function, arguments) = (&call["function"], &call["function"]["arguments"]);
+        // Ollama's own are no text.
+        let text = if arguments.is_object() { arguments.to_string() } else { word(function, "arguments").to_owned() };
+        (word(call, "id").to_owned(), word(function, "name").to_owned(), text)
     });
     Some(LoggedAnswer { calls: calls.collect(), ..LoggedAnswer::default() })
 }
