@@ -109,6 +109,9 @@ pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// An exchange of a cassette: of vcrpy, go-vcr, Ruby's vcr, httpmock, `WireMock`, the replays of google-genai and others.
 pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
+    if record["scope"].is_string() && record["response"].is_string() && record["path"].is_string() {
+        return nock(record);
+    }
     let names = if record["when"].is_object() { ("when", "then") } else { ("request", "response") };
     let (sent, came) = (&record[names.0], &record[names.1]);
     let url = any(sent, &["uri", "url", "urlPath", "path"]).as_str()?;
@@ -128,6 +131,16 @@ pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
     let headers = LoggedHeaders::of(any(sent, &["headers", "header"]));
     let path = if names.0 == "when" { "when.body" } else { "request.body" };
     Some(exchange((url, headers), &body, came, path))
+}
+
+/// An exchange of a recording of nock; one without a request has an answer all the same.
+fn nock(record: &Value) -> Option<Vec<RecordPiece>> {
+    let (status, came) = (record["status"].as_u64()?, &record["response"]);
+    let Some(body) = unquoted(&record["body"]) else {
+        return Some(said::answer(came).map(|_| RecordPiece::Answer).into_iter().collect());
+    };
+    let url = format!("{}{}", word(record, "scope"), word(record, "path"));
+    Some(exchange((&url, None), &body, ServerAnswer::of(Some(status), came), "body"))
 }
 
 /// The body of one side of an exchange: as a text, as base64, in an object with its encoding, in pieces, or parsed.

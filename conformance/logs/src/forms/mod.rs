@@ -78,9 +78,10 @@ const FORMS: [LogForm; 37] = [
 ];
 
 /// The lists whose elements are records of their own, by their path. In a file that is too large to be held, they are all that is read.
-pub(super) const ENVELOPES: [&str; 23] = [
+pub(super) const ENVELOPES: [&str; 24] = [
     "[]",
     "interactions[]",
+    "mappings[]",
     "http_interactions[]",
     "log.entries[]",
     "resourceSpans[].scopeSpans[].spans[]",

@@ -26,6 +26,7 @@ use std::io::{self, Read};
 use std::mem;
 use threadspec::oracle::Api;
 use threadspec::read_json;
+use threadspec::surrogates::lone_surrogates;
 use threadspec_apis::form::{is_message, members};
 use threadspec_judge::text;
 use turns::EarlyTurns;
@@ -51,6 +52,8 @@ pub(super) struct FileLog<'a> {
     seen: &'a mut SeenHistories,
     /// The form of the last record, if that was one request and nothing else.
     request_form: Option<&'static str>,
+    /// True if the last record is of a saved conversation.
+    is_saved: bool,
     events: EventLog,
     /// The name of the file.
     name: &'a str,
@@ -102,6 +105,7 @@ impl<'a> FileLog<'a> {
             exchanges,
             seen,
             request_form: None,
+            is_saved: false,
             events: EventLog::new(options.profile),
             name,
             numbered,
@@ -333,8 +337,14 @@ impl<'a> FileLog<'a> {
             }
         }
         let place = self.at(line);
-        self.request_form = None;
+        (self.request_form, self.is_saved) = (None, false);
         self.value(&value, &place);
+        if self.is_saved
+            && let Some(at) = lone_surrogates(text).next()
+        {
+            let what = format!("half of a character at byte {at} of the record (a lone surrogate), read as U+FFFD");
+            self.found("LOG-SURROGATE", place, what);
+        }
         if let (Some(judged), Some(form)) = (self.exchanges.judged(), self.request_form) {
             self.seen.remember(text.as_bytes(), form, judged);
         }
@@ -449,6 +459,11 @@ impl<'a> FileLog<'a> {
         self.output.recognized(form, 1);
         self.tell_broken();
         let time = forms::time(form, value).and_then(order::sortable);
+        // What a request has, the rules of its API judge.
+        self.is_saved |= pieces.iter().any(|piece| match piece {
+            RecordPiece::Exchange(exchange) => !exchange.is_sent && matches!(exchange.said, SaidToModel::Messages(_)),
+            piece => !matches!(piece, RecordPiece::Answer | RecordPiece::Skipped(_) | RecordPiece::Reply { .. }),
+        });
         let is_request = time.is_none() && place.path.is_empty() && matches!(*pieces, [RecordPiece::Exchange(_)]);
         self.request_form = is_request.then_some(form);
         match time.filter(|_| !pieces.is_empty()) {

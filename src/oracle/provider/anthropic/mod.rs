@@ -41,7 +41,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-MESSAGES-NONEMPTY", "`messages` is not empty."),
     (
         "ANT-SYSTEM",
-        "System text is in `system`. In `messages` it is only for models that take it there, or with the beta `mid-conversation-system-2026-04-07` that they know, behind a user message, and last or before one of the assistant.",
+        "System text is in `system`. In `messages` it is only for models that take it there, or with the beta `mid-conversation-system-2026-04-07` that they know, behind a user message or the result of a tool of the server, and last or before one of the assistant.",
     ),
     (
         thinking::FIRST,
