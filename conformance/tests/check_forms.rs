@@ -137,7 +137,8 @@ fn one_file_of_each_form_and_each_fault_end_with_one_summary() -> io::Result<()>
     for form in fs::read_dir(&forms)? {
         let form = form?;
         let files = fs::read_dir(form.path()).into_iter().flatten().flatten();
-        let clean = files.filter(|file| file.file_name().to_string_lossy().starts_with("clean")).min_by_key(fs::DirEntry::path);
+        let clean =
+            files.filter(|file| file.file_name().to_string_lossy().starts_with("clean")).min_by_key(fs::DirEntry::path);
         if let Some(clean) = clean.filter(|clean| clean.path().is_file()) {
             let name = format!("{}-{}", form.file_name().to_string_lossy(), clean.file_name().to_string_lossy());
             fs::copy(clean.path(), folder.path().join(name))?;
@@ -158,7 +159,12 @@ fn one_file_of_each_form_and_each_fault_end_with_one_summary() -> io::Result<()>
     let unknown = files.iter().filter(|file| file["recognized"] == json!([])).count();
     assert_eq!(unknown, broken.iter().filter(|(_, _, is_unknown)| *is_unknown).count(), "{found:#}");
     let errors = files.iter().filter(|file| file["errors"] != 0).map(|file| &file["file"]).collect::<Vec<_>>();
-    assert!(errors.iter().all(|file| broken.iter().any(|(name, ..)| file.as_str().is_some_and(|file| file.ends_with(name)))), "{errors:?}");
+    assert!(
+        errors
+            .iter()
+            .all(|file| broken.iter().any(|(name, ..)| file.as_str().is_some_and(|file| file.ends_with(name)))),
+        "{errors:?}"
+    );
     Ok(())
 }
 

@@ -262,8 +262,10 @@ mod tests {
 
     #[test]
     fn quoted_texts_go_on_wherever_their_lines_begin() {
-        let text = "interactions:\n- a: 1\n- body: '{\"a\":\n  ''x'',\n  \"b\": 2}'\n  other: \"x\\\"\n  y\"\n- c: it's\n";
-        let expected = [json!({"a": 1}), json!({"body": "{\"a\": 'x', \"b\": 2}", "other": "x\" y"}), json!({"c": "it's"})];
+        let text =
+            "interactions:\n- a: 1\n- body: '{\"a\":\n  ''x'',\n  \"b\": 2}'\n  other: \"x\\\"\n  y\"\n- c: it's\n";
+        let expected =
+            [json!({"a": 1}), json!({"body": "{\"a\": 'x', \"b\": 2}", "other": "x\" y"}), json!({"c": "it's"})];
         let found: Vec<Value> = read(text).unwrap_or_default().into_iter().map(|(value, _)| value).collect();
         assert_eq!(found, expected);
     }

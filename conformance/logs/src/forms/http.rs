@@ -109,7 +109,7 @@ pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// An exchange of a cassette: of vcrpy, go-vcr, Ruby's vcr, httpmock, `WireMock`, the replays of google-genai and others.
 pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
-    if record["scope"].is_string() && record["response"].is_string() && record["path"].is_string() {
+    if ["scope", "method", "path"].iter().all(|name| record[*name].is_string()) && record["status"].is_number() {
         return nock(record);
     }
     let names = if record["when"].is_object() { ("when", "then") } else { ("request", "response") };
@@ -137,7 +137,8 @@ pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
 fn nock(record: &Value) -> Option<Vec<RecordPiece>> {
     let (status, came) = (record["status"].as_u64()?, &record["response"]);
     let Some(body) = unquoted(&record["body"]) else {
-        return Some(said::answer(came).map(|_| RecordPiece::Answer).into_iter().collect());
+        let answer = came.as_str().and_then(|_| said::answer(came));
+        return Some(answer.map(|_| RecordPiece::Answer).into_iter().collect());
     };
     let url = format!("{}{}", word(record, "scope"), word(record, "path"));
     Some(exchange((&url, None), &body, ServerAnswer::of(Some(status), came), "body"))

@@ -152,7 +152,8 @@ pub(super) fn strands(record: &Value) -> Option<Vec<RecordPiece>> {
 /// A session of Google's ADK, or an event of one.
 pub(super) fn adk(record: &Value) -> Option<Vec<RecordPiece>> {
     let events = list(&record["events"]);
-    let is_event = |event: &Value| event["author"].is_string() && !any(event, &["invocation_id", "invocationId"]).is_null();
+    let is_event =
+        |event: &Value| event["author"].is_string() && !any(event, &["invocation_id", "invocationId"]).is_null();
     let is_session = !any(record, &["app_name", "appName"]).is_null() || events.first().is_some_and(is_event);
     if is_session && record["events"].is_array() {
         let contents = events.iter().map(|event| &event["content"]).filter(|content| content["parts"].is_array());

@@ -177,7 +177,9 @@ mod tests {
     /// An event as AWS frames it: two lengths, a checksum, three headers, the payload, a checksum.
     fn frame(name: &str, payload: &Value) -> Vec<u8> {
         let mut headers = Vec::new();
-        for (header, value) in [(":event-type", name), (":content-type", "application/json"), (":message-type", "event")] {
+        for (header, value) in
+            [(":event-type", name), (":content-type", "application/json"), (":message-type", "event")]
+        {
             headers.push(u8::try_from(header.len()).unwrap_or_default());
             headers.extend(header.bytes());
             headers.extend([7, 0, u8::try_from(value.len()).unwrap_or_default()]);
@@ -232,7 +234,8 @@ mod tests {
             let text = json.to_string();
             let mut written = String::new();
             for bytes in text.as_bytes().chunks(3) {
-                let bits = bytes.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - bytes.len()));
+                let bits =
+                    bytes.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - bytes.len()));
                 for place in 0..=bytes.len() {
                     let six = bits >> (18 - 6 * place) & 63;
                     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -318,7 +318,10 @@ impl<'a> FileLog<'a> {
             Err(_) if is_no_list(text) => return,
             Err(error) => {
                 let line = line + error.line().unwrap_or(1).saturating_sub(1);
-                return self.no_json(self.at(line), error.reason().to_string());
+                let (place, why) = (self.at(line), error.reason().to_owned());
+                // What has a message in it was meant to be read.
+                let is_log = [r#""role""#, r#""messages""#].iter().any(|name| text.contains(name));
+                return if is_log { self.found("LOG-JSON", place, why) } else { self.no_json(place, why) };
             }
         };
         self.output.lines = (line, element_lines(text, line));

@@ -173,9 +173,10 @@ fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &
     let is_other = |message: &&Value| message.member("role") != "system";
     // What a tool of the server gave is a result, too.
     let is_result = |block: &Value| text(block, "type").ends_with("_tool_result");
-    let follows = messages[..position].iter().rfind(is_other).is_some_and(|before| {
-        before.member("role") == "user" || list(before, "content").last().is_some_and(is_result)
-    });
+    let follows = messages[..position]
+        .iter()
+        .rfind(is_other)
+        .is_some_and(|before| before.member("role") == "user" || list(before, "content").last().is_some_and(is_result));
     let leads = messages[position..].iter().find(is_other).is_none_or(|next| next.member("role") == "assistant");
     if is_inside && follows && leads {
         return;
