@@ -109,6 +109,65 @@ fn folders_and_patterns_are_read_and_each_file_once() -> io::Result<()> {
     Ok(())
 }
 
+/// Files that cannot be read to their end, or not at all, each broken in another way, and whether nothing of them is known.
+fn broken(folder: &Path) -> io::Result<Vec<(&'static str, Vec<u8>, bool)>> {
+    let request = chat(&json!([user("Hi")])).into_bytes();
+    let database = fs::read(folder.join("agno-sqlite/clean.sqlite"))?;
+    let tar = [vec![b'a'; 257], b"ustar".to_vec(), vec![0; 762]].concat();
+    Ok(vec![
+        ("broken.jsonl", [&request, &b"\n{\"model\":\n"[..]].concat(), false),
+        ("bytes.jsonl", [&request[..request.len() - 5], b"\xff", &request[request.len() - 5..]].concat(), false),
+        ("cut.json.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\xab".to_vec(), true),
+        ("cut.jsonl", request[..30].to_vec(), true),
+        ("cut.sqlite", database[..4096].to_vec(), true),
+        ("cut.yaml", b"interactions:\n- request:\n    body: \"x\n".to_vec(), true),
+        ("deep.json", vec![b'['; 5000], true),
+        ("empty.json", Vec::new(), true),
+        ("noise.bin", (0..=u8::MAX).rev().map(|number| number ^ (number >> 1)).collect(), true),
+        ("one.tar", tar, true),
+        ("utf16.json", b"\xff\xfe{\0}\0".to_vec(), true),
+    ])
+}
+
+#[test]
+fn one_file_of_each_form_and_each_fault_end_with_one_summary() -> io::Result<()> {
+    let forms = Path::new(env!("CARGO_MANIFEST_DIR")).join("logs/tests/forms");
+    let folder = tempfile::tempdir()?;
+    let mut sound = 0;
+    for form in fs::read_dir(&forms)? {
+        let form = form?;
+        let files = fs::read_dir(form.path()).into_iter().flatten().flatten();
+        let clean =
+            files.filter(|file| file.file_name().to_string_lossy().starts_with("clean")).min_by_key(fs::DirEntry::path);
+        if let Some(clean) = clean.filter(|clean| clean.path().is_file()) {
+            let name = format!("{}-{}", form.file_name().to_string_lossy(), clean.file_name().to_string_lossy());
+            fs::copy(clean.path(), folder.path().join(name))?;
+            sound += 1;
+        }
+    }
+    let found = findings(folder.path(), &["."])?;
+    assert!(sound > 50, "{sound}");
+    assert_eq!((&found["exitCode"], found["files"].as_array().map(Vec::len)), (&json!(0), Some(sound)), "{found:#}");
+
+    let broken = broken(&forms)?;
+    for (name, bytes, _) in &broken {
+        fs::write(folder.path().join(name), bytes)?;
+    }
+    let found = findings(folder.path(), &["."])?;
+    let files = found["files"].as_array().expect("a list");
+    assert_eq!((&found["exitCode"], files.len()), (&json!(2), sound + broken.len()), "{found:#}");
+    let unknown = files.iter().filter(|file| file["recognized"] == json!([])).count();
+    assert_eq!(unknown, broken.iter().filter(|(_, _, is_unknown)| *is_unknown).count(), "{found:#}");
+    let errors = files.iter().filter(|file| file["errors"] != 0).map(|file| &file["file"]).collect::<Vec<_>>();
+    assert!(
+        errors
+            .iter()
+            .all(|file| broken.iter().any(|(name, ..)| file.as_str().is_some_and(|file| file.ends_with(name)))),
+        "{errors:?}"
+    );
+    Ok(())
+}
+
 #[test]
 fn a_finding_as_json_says_what_where_and_what_to_do() -> io::Result<()> {
     let folder = logs()?;

@@ -8,7 +8,8 @@ fn main() -> io::Result<()> {
         let mut report = Report::default();
         report.summary = check(fs::File::open(&path)?, &CheckOptions::default(), &mut report)?;
         let forms: Vec<&str> = report.summary.forms.iter().map(|form| &*form.form).collect();
-        println!("{path}: {} ({})", report.summary.total(), forms.join("; "));
+        let how = report.summary.unjudged().unwrap_or("judged");
+        println!("{path}: {how}: {} ({})", report.summary.total(), forms.join("; "));
         report.findings.iter().for_each(|finding| println!("  {} {finding}", finding.level));
         report.summary.skipped.iter().for_each(|skipped| println!("  skipped {}: {}", skipped.records, skipped.why));
     }

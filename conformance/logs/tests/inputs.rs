@@ -95,7 +95,11 @@ fn the_row_of_the_guide_finds_the_fault_of_its_log() -> io::Result<()> {
 }
 
 /// Sound files of forms that are rows, with the place of a call, of a result, and of the id in each.
-const PLANTED: [(&str, &str, &str, &str); 11] = [
+const PLANTED: [(&str, &str, &str, &str); 15] = [
+    ("openhands-before-1.json", "/3", "/4", "/tool_call_metadata/tool_call_id"),
+    ("claude-web.json", "/loglines/1/message/content/0", "/loglines/2/message/content/0", "/tool_use_id"),
+    ("autogen-messages.json", "/messages/1/content/0", "/messages/2/content/0", "/call_id"),
+    ("sharegpt.json", "/conversations/1", "/conversations/2", ""),
     ("kimi-wire.jsonl", "/5", "/6", "/message/payload/tool_call_id"),
     ("open-webui.json", "/0/chat/messages/1/output/0", "/0/chat/messages/1/output/1", "/call_id"),
     ("continue.json", "/history/1/message/toolCalls/0", "/history/2", "/message/toolCallId"),

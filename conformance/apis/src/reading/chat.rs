@@ -100,7 +100,9 @@ impl From<CompletionUsageForm> for Usage {
 impl CallForm {
     /// Its name and its arguments, or the part of them that has come.
     fn says(self) -> (Option<String>, String) {
-        if let Some(custom) = self.custom {
+        // Some servers send every member that there is, and those that say nothing empty.
+        let is_function = self.function.as_ref().is_some_and(|function| function.name.is_some());
+        if let Some(custom) = self.custom.filter(|custom| !is_function || custom.name.as_deref() != Some("")) {
             return (custom.name, custom.input.unwrap_or_default());
         }
         let FunctionForm { name, arguments } = self.function.unwrap_or_default();

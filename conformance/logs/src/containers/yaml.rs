@@ -81,6 +81,63 @@ enum OpenNode {
 ///
 /// Why it is no YAML, and in which line.
 pub(in super::super) fn values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (String, usize)> {
+    let mut given = 0;
+    let read = strict_values(text, &mut |value, line| {
+        given += 1;
+        each(value, line);
+    });
+    match read {
+        Err((why, _)) if why.contains("in quoted scalar") => {
+            let (indented, mut again) = (indented(text), 0);
+            strict_values(&indented, &mut |value, line| {
+                again += 1;
+                if again > given {
+                    each(value, line);
+                }
+            })
+        }
+        read => read,
+    }
+}
+
+/// Indents the further lines of quoted texts, which vcrpy's parser takes wherever they begin: white space there is one space.
+fn indented(text: &str) -> String {
+    /// More than what is quoted is indented.
+    const INDENT: &str = "                                ";
+    let mut indented = String::with_capacity(text.len() + text.len() / 8);
+    let mut quote = None;
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        if quote.is_some() {
+            indented.push_str(INDENT);
+        } else {
+            // A text is quoted if the value of a member or an element begins with the quote.
+            let value = line.trim_start().trim_start_matches("- ");
+            let value = value.split_once(": ").map_or(value, |(_, value)| value).trim_start();
+            quote = value.bytes().next().filter(|first| matches!(first, b'"' | b'\''));
+            rest = if quote.is_some() { &value[1..] } else { "" };
+        }
+        quote = quote.filter(|quote| !is_closed(rest, *quote));
+        indented.push_str(line);
+    }
+    indented
+}
+
+/// Returns whether a quoted text ends in this line.
+fn is_closed(line: &str, quote: u8) -> bool {
+    let mut bytes = line.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if quote == b'"' => _ = bytes.next(),
+            _ if byte == quote && quote == b'\'' && bytes.peek() == Some(&quote) => _ = bytes.next(),
+            _ if byte == quote => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn strict_values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (String, usize)> {
     let mut parser = Parser::new_from_str(text);
     // What is open, each with its anchor and its line.
     let mut open: Vec<(OpenNode, usize, usize)> = Vec::new();
@@ -201,6 +258,16 @@ mod tests {
         assert_eq!(read("a: 1\n---\n- b\n"), Ok(vec![(json!({"a": 1}), 1), (json!(["b"]), 3)]));
         assert_eq!(read("a: !!binary |\n  eyJi\n  IjogMX0=\n"), Ok(vec![(json!({"a": "{\"b\": 1}"}), 1)]));
         assert_eq!(read("a: b\n\u{20}c: [\n").map_err(|(_, line)| line), Err(2));
+    }
+
+    #[test]
+    fn quoted_texts_go_on_wherever_their_lines_begin() {
+        let text =
+            "interactions:\n- a: 1\n- body: '{\"a\":\n  ''x'',\n  \"b\": 2}'\n  other: \"x\\\"\n  y\"\n- c: it's\n";
+        let expected =
+            [json!({"a": 1}), json!({"body": "{\"a\": 'x', \"b\": 2}", "other": "x\" y"}), json!({"c": "it's"})];
+        let found: Vec<Value> = read(text).unwrap_or_default().into_iter().map(|(value, _)| value).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
     let (sent, came) = (record.member("request").as_object()?, record.member("response"));
     let url = sent.get("url")?.as_str()?;
     let post = sent.get("postData").unwrap_or(&Value::Null);
-    if !came.member("content").is_object() && !post.is_object() {
+    if !came.member("content").is_object() && !post.is_object() || sent.contains_key("content") {
         return None;
     }
     let Some(body) = unquoted(post.member("text")) else { return Some(Vec::new()) };
@@ -107,11 +107,15 @@ pub(super) fn transcript(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(exchange((url, None), &body, ServerAnswer { answer, verdict: ServerVerdict::Unsaid }, "attempt.body"))
 }
 
-/// An exchange of a cassette of vcrpy, go-vcr or Ruby's vcr.
+/// An exchange of a cassette: of vcrpy, go-vcr, Ruby's vcr, httpmock, `WireMock`, the replays of google-genai and others.
 pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
-    let (sent, came) = (&record["request"], &record["response"]);
-    let url = any(sent, &["uri", "url"]).as_str()?;
-    if !sent["method"].is_string() || !came.is_object() || came["content"].is_object() {
+    if ["scope", "method", "path"].iter().all(|name| record[*name].is_string()) && record["status"].is_number() {
+        return nock(record);
+    }
+    let names = if record["when"].is_object() { ("when", "then") } else { ("request", "response") };
+    let (sent, came) = (&record[names.0], &record[names.1]);
+    let url = any(sent, &["uri", "url", "urlPath", "path"]).as_str()?;
+    if !sent["method"].is_string() || !came.is_object() || came["content"].is_object() && sent["content"].is_null() {
         return None;
     }
     let Some(body) = body_in(sent).and_then(|body| unquoted(&body).map(Cow::into_owned)) else {
@@ -124,22 +128,44 @@ pub(super) fn cassette(record: &Value) -> Option<Vec<RecordPiece>> {
         status.as_u64().or_else(in_words)
     });
     let came = ServerAnswer::of(status, &body_in(came).unwrap_or_default());
-    let headers = LoggedHeaders::of(&sent["headers"]);
-    Some(exchange((url, headers), &body, came, "request.body"))
+    let headers = LoggedHeaders::of(any(sent, &["headers", "header"]));
+    let path = if names.0 == "when" { "when.body" } else { "request.body" };
+    Some(exchange((url, headers), &body, came, path))
 }
 
-/// The body of one side of an exchange: as a text, as base64, in an object with its encoding, or parsed.
+/// An exchange of a recording of nock; one without a request has an answer all the same.
+fn nock(record: &Value) -> Option<Vec<RecordPiece>> {
+    let (status, came) = (record["status"].as_u64()?, &record["response"]);
+    let Some(body) = unquoted(&record["body"]) else {
+        let answer = came.as_str().and_then(|_| said::answer(came));
+        return Some(answer.map(|_| RecordPiece::Answer).into_iter().collect());
+    };
+    let url = format!("{}{}", word(record, "scope"), word(record, "path"));
+    Some(exchange((&url, None), &body, ServerAnswer::of(Some(status), came), "body"))
+}
+
+/// The body of one side of an exchange: as a text, as base64, in an object with its encoding, in pieces, or parsed.
 fn body_in(side: &Value) -> Option<Value> {
-    if !side["parsed_body"].is_null() {
-        return Some(side["parsed_body"].clone());
+    let parsed = [&side["parsed_body"], &side["jsonBody"], &side["bodyPatterns"][0]["equalToJson"]];
+    if let Some(parsed) = parsed.into_iter().find(|parsed| !parsed.is_null()) {
+        return Some(parsed.clone());
     }
-    let body = &side["body"];
+    if let [one] = list(&side["body_segments"]) {
+        return Some(one.clone());
+    }
     let coded = |value: &Value| value.as_str().and_then(base64::decode).map(|bytes| input::text_of(&bytes).into());
+    if side["body_encoding"] == "base64" {
+        return coded(&side["body"]);
+    }
+    let body = any(side, &["body", "body_segments", "content"]);
     let body = match body {
         Value::Object(members) => {
             let text = members.get("string").or(members.get("text")).cloned();
-            coded(&body["base64_string"]).or_else(|| coded(&body["base64"])).or(text)?
+            let text = text.or_else(|| if body["encoding"] == "base64" { coded(&body["data"]) } else { None });
+            let text = coded(&body["base64_string"]).or_else(|| coded(&body["base64"])).or(text);
+            text.unwrap_or_else(|| without_type(body))
         }
+        Value::Array(pieces) => pieces.iter().map(without_type).collect(),
         Value::String(_) => body.clone(),
         _ => return None,
     };
@@ -149,8 +175,14 @@ fn body_in(side: &Value) -> Option<Value> {
     Some(bytes.map_or(body, |bytes| input::text_of(&bytes).into()))
 }
 
+/// A value without the name of its type, which Llama Stack records beside it.
+fn without_type(value: &Value) -> Value {
+    let data = value.member("__data__");
+    if data.is_object() { data.clone() } else { value.clone() }
+}
+
 /// Endings of addresses at which no history is sent, and what is asked there.
-const OTHER_SERVICES: [(&str, &str); 22] = [
+const OTHER_SERVICES: [(&str, &str); 23] = [
     ("/embeddings", "a request for embeddings"),
     ("/embed", "a request for embeddings"),
     (":embedContent", "a request for embeddings"),
@@ -173,6 +205,7 @@ const OTHER_SERVICES: [(&str, &str); 22] = [
     ("/tokenize", "a request for the number of tokens"),
     ("/completions", "a request with a prompt alone"),
     ("/api/generate", "a request with a prompt alone"),
+    ("/interactions", "a request of Gemini's Interactions API"),
 ];
 
 /// The body of a request to this address, with these headers, if it is one to a model.
@@ -191,14 +224,15 @@ pub(super) fn exchange(
         return vec![RecordPiece::Skipped("a request for embeddings")];
     }
     let Some(mut said) = said::said(body, path) else { return Vec::new() };
-    // Nobody offers the API of Gemini or Bedrock but who has it.
-    let is_of_others = !matches!(said, SaidToModel::Form { .. }) && is_foreign(url, body);
     let known = match () {
         () if target.ends_with("/chat/completions") => Some(Api::OpenAiChat),
         () if target.ends_with("/responses") => Some(Api::OpenAiResponses),
         () if target.ends_with("/messages") => Some(Api::Anthropic),
         () => None,
     };
+    // Nobody offers the API of Gemini or Bedrock but who has it. A path alone tells no more than what it ends with.
+    let is_path = target.starts_with('/') && known.is_none();
+    let is_of_others = !matches!(said, SaidToModel::Form { .. }) && (is_path || is_foreign(url, body));
     if let (Some(known), SaidToModel::Api { api, is_whole, .. }) = (known, &mut said) {
         *api = Some(known);
         *is_whole = true;

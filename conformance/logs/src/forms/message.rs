@@ -401,7 +401,7 @@ fn gemini_id(of: &Value) -> Value {
 }
 
 /// How an id begins that is not there.
-const UNNUMBERED: char = '\0';
+pub(super) const UNNUMBERED: char = '\0';
 
 /// Gives ids to the calls and results of Gemini that have none: a result answers the first open call of its name.
 pub(super) fn number<'m>(messages: impl IntoIterator<Item = &'m mut Value>) {

@@ -10,6 +10,7 @@ mod programs;
 mod requests;
 mod rows;
 mod said;
+mod streams;
 mod traces;
 
 pub use rows::FormRow;
@@ -77,8 +78,11 @@ const FORMS: [LogForm; 37] = [
 ];
 
 /// The lists whose elements are records of their own, by their path. In a file that is too large to be held, they are all that is read.
-pub(super) const ENVELOPES: [&str; 21] = [
+pub(super) const ENVELOPES: [&str; 24] = [
     "[]",
+    "interactions[]",
+    "mappings[]",
+    "http_interactions[]",
     "log.entries[]",
     "resourceSpans[].scopeSpans[].spans[]",
     "resource_spans[].scope_spans[].spans[]",

@@ -7,6 +7,9 @@ use std::borrow::Cow;
 
 /// A whole history that a program saved.
 fn saved(messages: &[Value], path: &str) -> Vec<RecordPiece> {
+    if messages.is_empty() {
+        return Vec::new();
+    }
     LoggedExchange::history(SaidToModel::Messages(said::turns_of(messages, path)), path).piece()
 }
 
@@ -149,11 +152,14 @@ pub(super) fn strands(record: &Value) -> Option<Vec<RecordPiece>> {
 /// A session of Google's ADK, or an event of one.
 pub(super) fn adk(record: &Value) -> Option<Vec<RecordPiece>> {
     let events = list(&record["events"]);
-    if !any(record, &["app_name", "appName"]).is_null() && record["events"].is_array() {
+    let is_event =
+        |event: &Value| event["author"].is_string() && !any(event, &["invocation_id", "invocationId"]).is_null();
+    let is_session = !any(record, &["app_name", "appName"]).is_null() || events.first().is_some_and(is_event);
+    if is_session && record["events"].is_array() {
         let contents = events.iter().map(|event| &event["content"]).filter(|content| content["parts"].is_array());
         return Some(saved(&contents.cloned().collect::<Vec<_>>(), "events"));
     }
-    if record["author"].is_string() && !any(record, &["invocation_id", "invocationId"]).is_null() {
+    if is_event(record) {
         let key = any(record, &["session_id", "sessionId"]).as_str().unwrap_or_default();
         return Some(if record["content"]["parts"].is_array() {
             next(key, &record["content"], "content")

@@ -122,13 +122,24 @@ fn answer_in(value: &Value) -> Option<said::LoggedAnswer> {
 pub(super) fn answers(record: &Value) -> Option<Vec<RecordPiece>> {
     let bodies =
         [record, &record["response"]["body"], &record["response"], &record["result"]["message"], &record["body"]];
+    let is_choice = |choice: &Value| ["message", "delta", "text"].iter().any(|name| !choice.member(name).is_null());
     let is_answer = |body: &&Value| {
-        body["choices"].is_array()
+        body["choices"].as_array().is_some_and(|choices| choices.iter().all(is_choice))
             || (body["object"] == "response" && body["output"].is_array())
             || (body["type"] == "message" && body["content"].is_array())
             || body["candidates"].is_array()
             || (body["output"]["message"]["content"].is_array() && body["stopReason"].is_string())
     };
+    // Of the pieces of an answer, the last one counts.
+    let last = match word(record, "type") {
+        "response.completed" | "response.incomplete" | "response.failed" => Some(true),
+        kind if kind.starts_with("response.") && record["sequence_number"].is_number() => Some(false),
+        _ if record["object"] == "chat.completion.chunk" => Some(record["choices"][0]["finish_reason"].is_string()),
+        _ => None,
+    };
+    if let Some(is_last) = last {
+        return Some(if is_last { vec![RecordPiece::Answer] } else { Vec::new() });
+    }
     if let Some(body) = bodies.into_iter().find(is_answer) {
         return said::answer(body).map(|_| vec![RecordPiece::Answer]);
     }

@@ -171,9 +171,13 @@ fn all<'v>(value: &'v Value, path: &str) -> Vec<(&'v str, &'v Value)> {
         .collect()
 }
 
-/// The id at a path; `{}` is the name of the member itself.
+/// The id at a path; `{}` is the name of the member itself, and an empty path stands for the next number.
 fn id_at(name: &str, value: &Value, path: &str) -> Value {
-    if path == "{}" { json!(name) } else { at(value, path).clone() }
+    match path {
+        "{}" => json!(name),
+        "" => json!(message::UNNUMBERED.to_string()),
+        _ => at(value, path).clone(),
+    }
 }
 
 /// Returns whether a value is as a pattern says: `[]` a list, `{}` an object, `?` anything but null, or words with `|` between, `*` at an
@@ -217,15 +221,8 @@ impl FormRow {
 
     fn pieces(&self, record: &Value) -> Vec<RecordPiece> {
         if let Some(path) = &self.messages {
-            let lists = all(record, path).into_iter();
-            let messages = lists.flat_map(|(_, list)| message::list(list));
-            let turns = messages.enumerate().flat_map(|(position, one)| {
-                let path = format!("{path}[{position}]");
-                self.said(one).into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
-            });
-            let mut turns: Vec<LoggedTurn> = turns.collect();
-            message::number(turns.iter_mut().map(|turn| &mut turn.message));
-            return LoggedExchange::history(SaidToModel::Messages(turns), path).piece();
+            let lists = all(record, path).into_iter().filter(|(_, list)| !message::list(list).is_empty());
+            return lists.flat_map(|(_, list)| self.history(list, path)).collect();
         }
         let mut messages = self.said(record);
         message::number(&mut messages);
@@ -244,6 +241,17 @@ impl FormRow {
             return vec![RecordPiece::Linked { key, id, parent, answer, turns }];
         }
         vec![RecordPiece::Turns { key, turns }]
+    }
+
+    /// A list of messages, which is a conversation of its own.
+    fn history(&self, list: &Value, path: &str) -> Vec<RecordPiece> {
+        let turns = message::list(list).iter().enumerate().flat_map(|(position, one)| {
+            let path = format!("{path}[{position}]");
+            self.said(one).into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
+        });
+        let mut turns: Vec<LoggedTurn> = turns.collect();
+        message::number(turns.iter_mut().map(|turn| &mut turn.message));
+        LoggedExchange::history(SaidToModel::Messages(turns), path).piece()
     }
 
     /// Who speaks in a message; nothing if it says nothing to a model.

@@ -1,11 +1,11 @@
 //! Defines the parts of a record, and finds messages and answers in any value.
 
 use super::message::{self, Dialect, any, list, unquoted, word};
+use super::streams;
 use serde_json::{Value, json};
 use threadspec::MemberLookup;
 use threadspec::oracle::{Api, RequestForm, RequestHeaders};
-use threadspec_apis::sse::SseParser;
-use threadspec_apis::{AnswerReader, ModelAnswer, Thinking, form, read_answer};
+use threadspec_apis::{ModelAnswer, Thinking, form, read_answer};
 
 /// Something that can be judged.
 #[expect(clippy::large_enum_variant, reason = "nearly all pieces are exchanges")]
@@ -383,10 +383,13 @@ pub(super) fn turns(said: SaidToModel) -> Vec<LoggedTurn> {
 
 /// The answer in a value: of any API, a framework's message, a recorded stream, or the JSON text of it.
 pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
-    if let Some(text) = value.as_str().filter(|text| is_stream(text)) {
-        return stream(text);
+    if let Some(came) = value.as_str().and_then(streams::in_text) {
+        return came;
     }
     let value = unquoted(value)?;
+    if value.as_array().is_some_and(|list| list.first().is_some_and(streams::is_chunk)) {
+        return streams::in_chunks(list(&value));
+    }
     for api in Api::ALL {
         let is_of = match api {
             Api::OpenAiChat => value["choices"].is_array(),
@@ -423,47 +426,16 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
     };
     let calls = messages.iter().flat_map(|message| list(&message["tool_calls"]));
     let calls = calls.map(|call| {
-        let function = &call["function"];
-        (word(call, "id").to_owned(), word(function, "name").to_owned(), word(function, "arguments").to_owned())
+        let (function, arguments) = (&call["function"], &call["function"]["arguments"]);
+        // Ollama's own are no text.
+        let text = if arguments.is_object() { arguments.to_string() } else { word(function, "arguments").to_owned() };
+        (word(call, "id").to_owned(), word(function, "name").to_owned(), text)
     });
     Some(LoggedAnswer { calls: calls.collect(), ..LoggedAnswer::default() })
 }
 
-/// Returns whether a text is a recorded stream of events.
-fn is_stream(text: &str) -> bool {
-    let start = text.trim_start_matches('\u{feff}').trim_start();
-    ["data:", "event:", ": ", "id:"].iter().any(|field| start.starts_with(field))
-}
-
-/// Reads a recorded stream.
-fn stream(text: &str) -> Option<LoggedAnswer> {
-    let mut parser = SseParser::default();
-    let mut events = parser.push(text.as_bytes());
-    events.extend(parser.push(b"\n\n"));
-    let first = events.iter().find_map(|event| threadspec::read_json(&event.data).ok())?;
-    let api = match () {
-        () if first["choices"].is_array() => Api::OpenAiChat,
-        () if word(&first, "type").starts_with("response.") => Api::OpenAiResponses,
-        () => Api::Anthropic,
-    };
-    let mut reader = AnswerReader::new(api);
-    for event in events {
-        // A stream that cannot be read to its end has said what it said.
-        if reader.push(&event).is_err() {
-            break;
-        }
-    }
-    let said = reader.said();
-    let tokens = (said.answer.usage.input > 0).then_some((said.answer.usage.input, said.answer.usage.cached));
-    let is_over = api == Api::Anthropic && said.has_ended();
-    let thinking = if is_over { thinking_of(&said.answer) } else { Vec::new() };
-    let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
-    let text = if said.has_ended() { said.answer.text } else { String::new() };
-    Some(LoggedAnswer { api: Some(api), calls, text, tokens, thinking })
-}
-
 /// The thinking of an answer among its calls, as blocks; none where a log has kept the texts and not the signatures.
-fn thinking_of(answer: &ModelAnswer) -> Vec<Value> {
+pub(super) fn thinking_of(answer: &ModelAnswer) -> Vec<Value> {
     let mut calls = answer.calls.iter().map(|call| json!({"type": "tool_use", "id": call.id})).enumerate().peekable();
     let mut blocks = Vec::new();
     for Thinking { text, seal, is_redacted, calls_before, .. } in &answer.thinking {

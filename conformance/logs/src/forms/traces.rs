@@ -359,7 +359,11 @@ pub(super) fn langfuse(record: &Value) -> Option<Vec<RecordPiece>> {
     if kind != "GENERATION" {
         return Some(Vec::new());
     }
-    let input = without_definitions(&record["input"]);
+    // The download of a trace has its inputs as text.
+    let input = unquoted(&record["input"]).unwrap_or_default();
+    let input = if input.is_null() { &record["input"] } else { &*input };
+    let input = without_definitions(input);
+    let input = with_roles(&input);
     Some(generation(&input, &record["output"], "input", any(record, &["model", "providedModelName"])))
 }
 
@@ -383,6 +387,26 @@ fn without_definitions(input: &Value) -> Cow<'_, Value> {
         input[name] = kept;
     }
     Cow::Owned(input)
+}
+
+/// Messages with the role and the id of a result, where Langfuse's callback for LangChain JS has the name of the tool as its role.
+fn with_roles(input: &Value) -> Value {
+    const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
+    let mut input = input.clone();
+    let messages = if input["messages"].is_array() { &mut input["messages"] } else { &mut input };
+    let mut open: Vec<(Value, Value)> = Vec::new();
+    for message in messages.as_array_mut().into_iter().flatten() {
+        for call in list(&message["tool_calls"]) {
+            open.push((any(&call["function"], &["name"]).clone(), call["id"].clone()));
+        }
+        let (role, is_own) = (&message["role"], |role: &str| !ROLES.contains(&role));
+        let answered = open.iter().position(|(name, _)| name == role);
+        if let Some(answered) = answered.filter(|_| role.as_str().is_some_and(is_own)) {
+            message["tool_call_id"] = open.remove(answered).1;
+            message["role"] = "tool".into();
+        }
+    }
+    input
 }
 
 /// A run of LangSmith; what its SDK sends at its end has the outputs alone.

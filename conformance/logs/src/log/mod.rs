@@ -26,6 +26,7 @@ use std::io::{self, Read};
 use std::mem;
 use threadspec::oracle::Api;
 use threadspec::read_json;
+use threadspec::surrogates::lone_surrogates;
 use threadspec_apis::form::{is_message, members};
 use threadspec_judge::text;
 use turns::EarlyTurns;
@@ -34,6 +35,13 @@ use turns::EarlyTurns;
 const UNKNOWN: &str = "nothing of a known form in it";
 /// The name for a YAML document of no known form.
 const UNKNOWN_YAML: &str = "YAML of no known form";
+
+/// The name for a document that is none of ours.
+const UNKNOWN_MARKUP: &str = "XML or HTML of no known form";
+/// Why a record is skipped that is none.
+const NO_JSON: &str = "not readable as JSON";
+/// So much of a file tells whether it is YAML, or a document.
+const HEAD: usize = 1 << 14;
 
 /// A file that is being judged.
 pub(super) struct FileLog<'a> {
@@ -44,6 +52,8 @@ pub(super) struct FileLog<'a> {
     seen: &'a mut SeenHistories,
     /// The form of the last record, if that was one request and nothing else.
     request_form: Option<&'static str>,
+    /// True if the last record is of a saved conversation.
+    is_saved: bool,
     events: EventLog,
     /// The name of the file.
     name: &'a str,
@@ -65,8 +75,8 @@ pub(super) struct FileLog<'a> {
     skipped: Vec<Skipped>,
     /// The structure of records of no known form, as long as no other record came.
     structure: Structure,
-    /// Lines that are no JSON, until something is recognized: a text file has nothing else.
-    broken: Vec<Place>,
+    /// Lines that are no JSON with the reasons, until something is recognized: a text file has nothing else.
+    broken: Vec<(Place, String)>,
     /// The last of them.
     last_broken: Option<Place>,
     /// The part of a container that is being read.
@@ -95,6 +105,7 @@ impl<'a> FileLog<'a> {
             exchanges,
             seen,
             request_form: None,
+            is_saved: false,
             events: EventLog::new(options.profile),
             name,
             numbered,
@@ -133,7 +144,11 @@ impl<'a> FileLog<'a> {
             self.found("LOG-UTF8", self.at(None), format!("it is {encoding}; convert it to UTF-8 first"));
             return Ok(());
         }
-        if self.options.api.is_none() && is_document(records.head()) {
+        if self.options.api.is_none() && is_markup(records.head()) {
+            if !is_document(records.beginning(HEAD).0) {
+                self.skip(UNKNOWN_MARKUP, &self.at(1));
+                return Ok(());
+            }
             match text::utf8(records.all().to_vec()) {
                 Ok(text) => document::check(&text, self.options.profile, &mut self.output),
                 Err(why) => self.found("LOG-UTF8", self.at(None), why.to_string()),
@@ -160,8 +175,6 @@ impl<'a> FileLog<'a> {
 
     /// The documents of a YAML file, or the exchanges of a cassette; false if it is something else.
     fn yaml(&mut self, records: &mut Records<'_>) -> bool {
-        /// So much of a file tells whether it is YAML.
-        const HEAD: usize = 1 << 14;
         let (head, is_whole) = records.beginning(HEAD);
         let is_cassette = yaml::is_cassette(head);
         if !is_cassette && !yaml::is_so(head, is_whole) {
@@ -271,17 +284,21 @@ impl<'a> FileLog<'a> {
     fn broken(&mut self, line: usize) {
         let place = self.at(line);
         if self.last_broken.replace(place.clone()).as_ref() != Some(&place) {
-            self.broken.push(place);
-            self.tell_broken();
+            self.no_json(place, NO_JSON.to_owned());
         }
+    }
+
+    fn no_json(&mut self, place: Place, why: String) {
+        self.broken.push((place, why));
+        self.tell_broken();
     }
 
     /// Tells the lines that are no JSON, if the file is a log at all.
     fn tell_broken(&mut self) {
         const MOST: usize = 1000;
         if self.output.summary.has_recognized() {
-            for place in mem::take(&mut self.broken) {
-                self.found("LOG-JSON", place, "not readable as JSON");
+            for (place, why) in mem::take(&mut self.broken) {
+                self.found("LOG-JSON", place, why);
             }
         }
         self.broken.truncate(MOST);
@@ -301,7 +318,10 @@ impl<'a> FileLog<'a> {
             Err(_) if is_no_list(text) => return,
             Err(error) => {
                 let line = line + error.line().unwrap_or(1).saturating_sub(1);
-                return self.found("LOG-JSON", self.at(line), error.reason());
+                let (place, why) = (self.at(line), error.reason().to_owned());
+                // What has a message in it was meant to be read.
+                let is_log = [r#""role""#, r#""messages""#].iter().any(|name| text.contains(name));
+                return if is_log { self.found("LOG-JSON", place, why) } else { self.no_json(place, why) };
             }
         };
         self.output.lines = (line, element_lines(text, line));
@@ -320,8 +340,14 @@ impl<'a> FileLog<'a> {
             }
         }
         let place = self.at(line);
-        self.request_form = None;
+        (self.request_form, self.is_saved) = (None, false);
         self.value(&value, &place);
+        if self.is_saved
+            && let Some(at) = lone_surrogates(text).next()
+        {
+            let what = format!("half of a character at byte {at} of the record (a lone surrogate), read as U+FFFD");
+            self.found("LOG-SURROGATE", place, what);
+        }
         if let (Some(judged), Some(form)) = (self.exchanges.judged(), self.request_form) {
             self.seen.remember(text.as_bytes(), form, judged);
         }
@@ -436,6 +462,11 @@ impl<'a> FileLog<'a> {
         self.output.recognized(form, 1);
         self.tell_broken();
         let time = forms::time(form, value).and_then(order::sortable);
+        // What a request has, the rules of its API judge.
+        self.is_saved |= pieces.iter().any(|piece| match piece {
+            RecordPiece::Exchange(exchange) => !exchange.is_sent && matches!(exchange.said, SaidToModel::Messages(_)),
+            piece => !matches!(piece, RecordPiece::Answer | RecordPiece::Skipped(_) | RecordPiece::Reply { .. }),
+        });
         let is_request = time.is_none() && place.path.is_empty() && matches!(*pieces, [RecordPiece::Exchange(_)]);
         self.request_form = is_request.then_some(form);
         match time.filter(|_| !pieces.is_empty()) {
@@ -564,10 +595,19 @@ impl<'a> FileLog<'a> {
         self.events.conclude(&mut self.output);
         self.exchanges.conclude(&mut self.output);
         self.tell_broken();
+        for (place, _) in mem::take(&mut self.broken) {
+            self.skip(NO_JSON, &place);
+        }
         self.output.summary.skipped = mem::take(&mut self.skipped);
     }
 }
 
-fn is_document(head: &[u8]) -> bool {
+/// Returns whether a file begins as a document does.
+fn is_markup(head: &[u8]) -> bool {
     head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start().starts_with(b"<")
+}
+
+/// Returns whether it has the element of our documents.
+fn is_document(head: &[u8]) -> bool {
+    memmem::find(head, b"<thread").is_some()
 }

@@ -41,7 +41,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-MESSAGES-NONEMPTY", "`messages` is not empty."),
     (
         "ANT-SYSTEM",
-        "System text is in `system`. In `messages` it is only for models that take it there, or with the beta `mid-conversation-system-2026-04-07` that they know, behind a user message, and last or before one of the assistant.",
+        "System text is in `system`. In `messages` it is only for models that take it there, or with the beta `mid-conversation-system-2026-04-07` that they know, behind a user message or the result of a tool of the server, and last or before one of the assistant.",
     ),
     (
         thinking::FIRST,
@@ -171,7 +171,12 @@ fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &
     let is_inside = is_among(&SYSTEM_INSIDE) || (has_beta && !is_outside);
     // Several in a row stand as one.
     let is_other = |message: &&Value| message.member("role") != "system";
-    let follows = messages[..position].iter().rfind(is_other).is_some_and(|before| before.member("role") == "user");
+    // What a tool of the server gave is a result, too.
+    let is_result = |block: &Value| text(block, "type").ends_with("_tool_result");
+    let follows = messages[..position]
+        .iter()
+        .rfind(is_other)
+        .is_some_and(|before| before.member("role") == "user" || list(before, "content").last().is_some_and(is_result));
     let leads = messages[position..].iter().find(is_other).is_none_or(|next| next.member("role") == "assistant");
     if is_inside && follows && leads {
         return;
