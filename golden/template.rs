@@ -1,6 +1,6 @@
 //! The compact form of large inputs and expectations: `golden/README.md` describes it.
 //!
-//! A template is read once, to [`Part`]s that hold JSON text as far as it is the same each time. Writing them costs little more than
+//! A template is read once, to [`Segment`]s that hold JSON text as far as it is the same each time. Writing them costs little more than
 //! copying the result.
 
 use crate::Error;
@@ -45,18 +45,18 @@ pub fn outline(template: &Value) -> Result<String, Error> {
 }
 
 fn json(template: &Value, most: u64) -> Result<String, String> {
-    let parts = Reader::default().whole(template)?;
-    let mut writer = Writer { json: Vec::new(), most, numbers: Vec::new(), names: Vec::new(), budget: BUDGET };
-    writer.write(&parts)?;
-    Ok(String::from_utf8(writer.json).expect("only JSON was written"))
+    let segments = TemplateReader::default().whole(template)?;
+    let mut expansion = Expansion { json: Vec::new(), most, numbers: Vec::new(), names: Vec::new(), budget: BUDGET };
+    expansion.write(&segments)?;
+    Ok(String::from_utf8(expansion.json).expect("only JSON was written"))
 }
 
 /// The texts of `each` for a letter, as JSON writes them.
 type EachTexts = Rc<[Vec<u8>]>;
 
-/// A part of a template, with its texts as JSON writes them.
-enum Part {
-    /// The same each time.
+/// A segment of a template, with its texts as JSON writes them.
+enum Segment {
+    /// Text that no repetition changes.
     Text(Vec<u8>),
     /// A comma, except before the first element or member.
     Comma,
@@ -64,14 +64,14 @@ enum Part {
     Running { depth: usize, factor: u64, summand: u64 },
     /// The text that `each` gives for this turn of the repetition that is so far outside.
     Each { depth: usize, texts: EachTexts },
-    /// The number that these parts spell.
-    Number(Vec<Part>),
+    /// The number that these segments spell.
+    Number(Vec<Segment>),
     /// The name of a member, between quotes.
-    Name(Vec<Part>),
+    Name(Vec<Segment>),
     /// An object that has no name twice.
-    Members(Vec<Part>),
+    Members(Vec<Segment>),
     /// The body, for each number below what `times` spells.
-    Repeat { times: Vec<Part>, body: Vec<Part> },
+    Repeat { times: Vec<Segment>, body: Vec<Segment> },
 }
 
 /// A repetition around what is read.
@@ -83,33 +83,33 @@ struct Around {
 
 /// Reads a template.
 #[derive(Default)]
-struct Reader {
-    parts: Vec<Part>,
+struct TemplateReader {
+    segments: Vec<Segment>,
     /// The innermost last.
     around: Vec<Around>,
 }
 
 /// Reads an element, which is still a template.
-type Taker<'a> = &'a dyn Fn(&mut Reader, &Value) -> Result<(), String>;
+type Taker<'a> = &'a dyn Fn(&mut TemplateReader, &Value) -> Result<(), String>;
 
-impl Reader {
-    fn whole(mut self, template: &Value) -> Result<Vec<Part>, String> {
+impl TemplateReader {
+    fn whole(mut self, template: &Value) -> Result<Vec<Segment>, String> {
         self.value(template)?;
-        Ok(self.parts)
+        Ok(self.segments)
     }
 
-    /// The parts that a step adds, apart from the others.
-    fn apart(&mut self, step: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<Vec<Part>, String> {
-        let before = std::mem::take(&mut self.parts);
+    /// The segments that a step adds, apart from the others.
+    fn apart(&mut self, step: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<Vec<Segment>, String> {
+        let before = std::mem::take(&mut self.segments);
         let result = step(self);
-        let parts = std::mem::replace(&mut self.parts, before);
-        result.map(|()| parts)
+        let segments = std::mem::replace(&mut self.segments, before);
+        result.map(|()| segments)
     }
 
     fn push(&mut self, json: &[u8]) {
-        match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.extend_from_slice(json),
-            _ => self.parts.push(Part::Text(json.to_vec())),
+        match self.segments.last_mut() {
+            Some(Segment::Text(text)) => text.extend_from_slice(json),
+            _ => self.segments.push(Segment::Text(json.to_vec())),
         }
     }
 
@@ -122,7 +122,7 @@ impl Reader {
             Value::Array(elements) => {
                 self.push(b"[");
                 self.elements(elements, &|reader, element| {
-                    reader.parts.push(Part::Comma);
+                    reader.segments.push(Segment::Comma);
                     reader.value(element)
                 })?;
                 self.push(b"]");
@@ -142,10 +142,10 @@ impl Reader {
         self.push(b"\"");
     }
 
-    fn parts_of(&self, text: &str) -> Vec<Part> {
-        let mut reader = Self { parts: Vec::new(), around: self.around.clone() };
+    fn segments_of(&self, text: &str) -> Vec<Segment> {
+        let mut reader = Self { segments: Vec::new(), around: self.around.clone() };
         reader.text(text);
-        reader.parts
+        reader.segments
     }
 
     fn object(&mut self, members: &Map<String, Value>) -> Result<(), String> {
@@ -154,8 +154,8 @@ impl Reader {
         }
         match members.iter().next() {
             Some((name, Value::String(number))) if members.len() == 1 && name == "number" => {
-                let number = self.parts_of(number);
-                self.parts.push(Part::Number(number));
+                let number = self.segments_of(number);
+                self.segments.push(Segment::Number(number));
             }
             Some((name, Value::Array(parts))) if members.len() == 1 && name == "concat" => {
                 self.push(b"\"");
@@ -164,12 +164,12 @@ impl Reader {
             }
             Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => {
                 let members = self.apart(|reader| reader.members(pairs))?;
-                self.parts.push(Part::Members(members));
+                self.segments.push(Segment::Members(members));
             }
             _ => {
                 self.push(b"{");
                 for (name, value) in members {
-                    self.parts.push(Part::Comma);
+                    self.segments.push(Segment::Comma);
                     self.quoted_text(name);
                     self.push(b":");
                     self.value(value)?;
@@ -204,7 +204,7 @@ impl Reader {
         self.elements(pairs, &|reader, pair| {
             let Some([name, value]) = pair.as_array().map(Vec::as_slice) else { return Err(WRONG.to_owned()) };
             let name = reader.apart(|reader| reader.string(name, WRONG))?;
-            reader.parts.extend([Part::Comma, Part::Name(name)]);
+            reader.segments.extend([Segment::Comma, Segment::Name(name)]);
             reader.push(b":");
             reader.value(value)
         })
@@ -233,9 +233,9 @@ impl Reader {
         let each =
             members.get("each").map_or(Some(Vec::new()), texts).ok_or("`each` gives a list of texts per letter")?;
         let times = match (members.get("times"), each.first()) {
-            (None, Some((_, texts))) => vec![Part::Text(texts.len().to_string().into_bytes())],
-            (Some(Value::String(times)), None) => self.parts_of(times),
-            (Some(times), None) if times.is_u64() => vec![Part::Text(written(times))],
+            (None, Some((_, texts))) => vec![Segment::Text(texts.len().to_string().into_bytes())],
+            (Some(Value::String(times)), None) => self.segments_of(times),
+            (Some(times), None) if times.is_u64() => vec![Segment::Text(written(times))],
             (Some(_), None) => return Err("`times` is not a number".to_owned()),
             _ => return Err("`repeat` goes with either `times` or `each`".to_owned()),
         };
@@ -245,7 +245,7 @@ impl Reader {
         self.around.push(Around { letter, each });
         let body = self.apart(|reader| reader.elements(elements, take));
         self.around.pop();
-        self.parts.push(Part::Repeat { times, body: body? });
+        self.segments.push(Segment::Repeat { times, body: body? });
         Ok(())
     }
 
@@ -255,8 +255,8 @@ impl Reader {
         while let Some(at) = rest.find('{') {
             self.push(escaped(&rest[..at]).as_bytes());
             rest = &rest[at..];
-            let length = if let Some((part, length)) = self.placeholder(rest) {
-                self.parts.push(part);
+            let length = if let Some((segment, length)) = self.placeholder(rest) {
+                self.segments.push(segment);
                 length
             } else {
                 self.push(b"{");
@@ -267,15 +267,15 @@ impl Reader {
         self.push(escaped(rest).as_bytes());
     }
 
-    /// What `{n}`, `{n+1}` or `{10n+3}` represents, and how long the placeholder is.
-    fn placeholder(&self, rest: &str) -> Option<(Part, usize)> {
+    /// Reads `{n}`, `{n+1}` or `{10n+3}`, and returns how long the placeholder is.
+    fn placeholder(&self, rest: &str) -> Option<(Segment, usize)> {
         let (inside, _) = rest[1..].split_once('}')?;
         let at = inside.find(|c: char| !c.is_ascii_digit())?;
         let variable = inside[at..].chars().next()?;
         let length = inside.len() + 2;
         for (depth, around) in self.around.iter().enumerate().rev() {
             if let Some((_, texts)) = around.each.iter().rev().find(|(name, _)| *name == variable) {
-                return (inside.len() == 1).then(|| (Part::Each { depth, texts: Rc::clone(texts) }, length));
+                return (inside.len() == 1).then(|| (Segment::Each { depth, texts: Rc::clone(texts) }, length));
             }
             if around.letter == variable {
                 let factor = if at == 0 { 1 } else { inside[..at].parse().ok()? };
@@ -287,15 +287,15 @@ impl Reader {
                         .parse()
                         .ok()?,
                 };
-                return Some((Part::Running { depth, factor, summand }, length));
+                return Some((Segment::Running { depth, factor, summand }, length));
             }
         }
         None
     }
 }
 
-/// Writes what was read.
-struct Writer {
+/// Writes the segments of a template.
+struct Expansion {
     /// The result so far.
     json: Vec<u8>,
     /// Nothing is repeated more often than this.
@@ -308,53 +308,53 @@ struct Writer {
     budget: usize,
 }
 
-impl Writer {
-    fn write(&mut self, parts: &[Part]) -> Result<(), String> {
-        for part in parts {
-            match part {
-                Part::Text(text) => self.json.extend_from_slice(text),
-                Part::Comma => {
+impl Expansion {
+    fn write(&mut self, segments: &[Segment]) -> Result<(), String> {
+        for segment in segments {
+            match segment {
+                Segment::Text(text) => self.json.extend_from_slice(text),
+                Segment::Comma => {
                     if !matches!(self.json.last(), Some(b'[' | b'{')) {
                         self.json.push(b',');
                     }
                 }
-                Part::Running { depth, factor, summand } => {
+                Segment::Running { depth, factor, summand } => {
                     let number = self.numbers[*depth].checked_mul(*factor).and_then(|n| n.checked_add(*summand));
                     self.number(number.ok_or("a running number is too large")?);
                 }
-                Part::Each { depth, texts } => {
+                Segment::Each { depth, texts } => {
                     let text = usize::try_from(self.numbers[*depth]).ok().and_then(|number| texts.get(number));
                     self.json.extend_from_slice(text.map_or(&[], Vec::as_slice));
                 }
-                Part::Number(parts) => {
-                    let number = self.spelt(parts)?;
+                Segment::Number(segments) => {
+                    let number = self.spelt(segments)?;
                     let number = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
                     self.number(number);
                 }
-                Part::Name(parts) => {
+                Segment::Name(segments) => {
                     let start = self.json.len();
                     self.json.push(b'"');
-                    self.write(parts)?;
+                    self.write(segments)?;
                     self.json.push(b'"');
                     let name = &self.json[start..];
                     if self.names.last_mut().is_some_and(|names| !names.insert(name.to_vec())) {
                         return Err(format!("`members` names {} twice", String::from_utf8_lossy(name)));
                     }
                 }
-                Part::Members(pairs) => {
+                Segment::Members(pairs) => {
                     self.json.push(b'{');
                     self.names.push(HashSet::new());
                     self.write(pairs)?;
                     self.names.pop();
                     self.json.push(b'}');
                 }
-                Part::Repeat { times, body } => self.repeat(times, body)?,
+                Segment::Repeat { times, body } => self.repeat(times, body)?,
             }
         }
         Ok(())
     }
 
-    fn repeat(&mut self, times: &[Part], body: &[Part]) -> Result<(), String> {
+    fn repeat(&mut self, times: &[Segment], body: &[Segment]) -> Result<(), String> {
         let times: u64 = self.spelt(times)?.parse().map_err(|_| "`times` is not a number")?;
         let start = self.json.len();
         let depth = self.numbers.len();
@@ -377,10 +377,10 @@ impl Writer {
         Ok(())
     }
 
-    /// What the parts spell; the result stays as it was.
-    fn spelt(&mut self, parts: &[Part]) -> Result<String, String> {
+    /// Returns what the segments spell; the result stays as it was.
+    fn spelt(&mut self, segments: &[Segment]) -> Result<String, String> {
         let start = self.json.len();
-        self.write(parts)?;
+        self.write(segments)?;
         Ok(String::from_utf8_lossy(&self.json.split_off(start)).into_owned())
     }
 

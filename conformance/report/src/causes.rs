@@ -49,6 +49,7 @@ pub enum Area {
 
 /// One failure, as far as its cause is concerned.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Symptoms<'a> {
     /// How it ended.
     pub verdict: Verdict,

@@ -151,7 +151,7 @@ pub struct CaseRecord {
     /// The `must` clauses that its reply breaks beside it; the note says how.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
-    /// True if it stands for what was found beside a case; no run file has it.
+    /// True if it holds the findings beside a case; no run file has it.
     #[serde(skip)]
     pub is_beside: bool,
     /// How binding it is.
@@ -337,7 +337,7 @@ impl RunRecord {
         ClauseTally::of(self.cases.iter().map(|case| case.tallied(self.options.strict)), corpus)
     }
 
-    /// What was found beside its cases, as failures. A case that counts by itself explains what was found beside it.
+    /// Returns the findings beside its cases, as failures. A case that counts by itself explains what was found beside it.
     pub fn beside(&self) -> Vec<CaseRecord> {
         self.cases.iter().filter_map(|case| case.of_beside(self.options.strict)).collect()
     }
@@ -463,7 +463,7 @@ impl CaseRecord {
         !self.beside.is_empty() && self.severity != Some(Severity::C)
     }
 
-    /// What was found beside it, as a failure of its own, unless it counts by itself.
+    /// Returns the findings beside it as a failure of its own, unless it counts by itself.
     fn of_beside(&self, strict: bool) -> Option<Self> {
         let (first, others) = self.beside.split_first().filter(|_| !self.counts)?;
         let [note, _] = words::parted(&self.note);

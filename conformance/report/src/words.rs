@@ -54,7 +54,7 @@ pub(super) fn note_of(judgement: &Judgement) -> String {
         .join("\n")
 }
 
-/// What a note says of findings beside its case, and of the case itself.
+/// Splits a note into findings beside its case, and those of the case itself.
 pub(super) fn parted(note: &str) -> [String; 2] {
     let (beside, own): (Vec<&str>, Vec<&str>) = note.lines().partition(|line| line.starts_with(BESIDE));
     let beside = beside.into_iter().filter_map(|line| line.strip_prefix(BESIDE)).collect::<Vec<_>>();

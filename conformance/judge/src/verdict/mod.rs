@@ -145,7 +145,7 @@ impl Judgement {
         once(self.beside.iter().map(|finding| finding.clause)).into_iter()
     }
 
-    /// What was found beside the case, as a failure of its own: it is charged to the first clause that was found.
+    /// Returns the findings beside the case as a failure of its own: it is charged to the first clause that was found.
     pub fn of_beside(&self) -> Option<Self> {
         let note: Vec<String> = self.beside.iter().map(ToString::to_string).collect();
         let broken = self.clauses_beside().collect();

@@ -171,7 +171,7 @@ fn all<'v>(value: &'v Value, path: &str) -> Vec<(&'v str, &'v Value)> {
         .collect()
 }
 
-/// The id at a path; `{}` is the name of the member itself, and an empty path stands for the next number.
+/// The id at a path; `{}` is the name of the member itself, and an empty path means the next number.
 fn id_at(name: &str, value: &Value, path: &str) -> Value {
     match path {
         "{}" => json!(name),

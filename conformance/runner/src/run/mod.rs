@@ -88,7 +88,7 @@ impl CaseResult<'_> {
         self.judgement.counts_against(self.case, strict)
     }
 
-    /// What was found beside the case, as a failure of its own, unless the case counts by itself: then that explains it.
+    /// Returns the findings beside the case as a failure of its own, unless the case counts by itself: then that explains it.
     pub fn of_beside(&self, strict: bool) -> Option<Self> {
         let judgement = self.judgement.of_beside().filter(|_| !self.counts_against(strict))?;
         Some(Self { case: self.case, judgement })
