@@ -169,9 +169,9 @@ impl RawInput {
         let members: BTreeMap<String, &RawValue> = serde_json::from_str(&marked).unwrap_or_default();
         let (mut events, mut others) = (None, Map::new());
         for (name, value) in members {
-            let value = unmark_surrogates(value.get()).into_owned();
+            let value = unmark_surrogates(value.get());
             if name == "events" {
-                events = Some(value);
+                events = Some(value.into_owned());
             } else {
                 let field = |error: Error| Field::root(&Value::Null, &name).error(error.reason());
                 let value = read_json(&value).map_err(field)?;
