@@ -18,31 +18,29 @@
 //! | `error` | what is wrong with a template or with covering arrays |
 //! | [`clause`] | the ids of the clauses, as constants |
 //! | [`covering`] | covering arrays: two conditions at once |
-//! | `log_rules` | what only a log shows to be wrong |
 //! | `rules` | the rules by which model APIs refuse requests, and their answers |
 //! | `template` | templates: large inputs and expectations in a few lines |
 
-/// The ids of the clauses: an unknown one does not compile.
-pub mod clause {
-    include!(concat!(env!("OUT_DIR"), "/clauses.rs"));
-}
 pub mod covering;
 mod error;
-mod log_rules;
 mod rules;
 mod template;
 
 pub use error::Error;
-pub use log_rules::{LOG_RULES, LogRuleEntry, log_rules, read_log_rules};
 pub use rules::{
-    HeaderPair, OtherWords, PROVIDER_RULES, ProbedAnswer, RecordedAnswers, RefusalWords, RuleCondition, RuleEntry,
-    how_sure, provider_rules, read_provider_rules,
+    HeaderPair, LOG_RULES, LogRuleEntry, OtherWords, PROVIDER_RULES, ProbedAnswer, RecordedAnswers, RefusalWords,
+    RuleCondition, RuleEntry, how_sure, log_rules, provider_rules, read_log_rules, read_provider_rules,
 };
 pub use template::{expand, outline};
 
 use flate2::bufread::DeflateDecoder;
 use std::io::Read;
 use std::sync::LazyLock;
+
+/// The ids of the clauses: an unknown one does not compile.
+pub mod clause {
+    include!(concat!(env!("OUT_DIR"), "/clauses.rs"));
+}
 
 /// For each file its path, relative to `golden/` and with `/` as separator, and its content; sorted by path.
 ///

@@ -45,7 +45,6 @@ mod fast;
 mod field;
 mod ids;
 mod input;
-mod members;
 mod message;
 pub mod oracle;
 mod profile;
@@ -62,9 +61,8 @@ pub use fast::{
     MessageBuilder, ThreadStream, ThreadWriter, build_messages, escape_attribute, escape_text, escape_text_into,
     escape_xml, read_thread, serialize_thread, write_thread,
 };
-pub use field::Field;
+pub use field::{Field, MemberLookup};
 pub use input::{EventReader, read_each_event, read_event, read_events, read_json};
-pub use members::MemberLookup;
 pub use message::{Message, ToolCall};
 pub use profile::Profile;
 pub use xml::{Document, Element, SerializeOptions, is_xml_char, split_response_prefix};

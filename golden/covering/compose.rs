@@ -1,8 +1,7 @@
 //! Composes the input of a row, and what must come back, from the frames of its blocks.
 
 use super::rows::levels;
-use super::sample::{Rendering, Sample};
-use super::{Array, Block, Covering, LogPart};
+use super::{Array, Block, Covering, LogPart, Rendering, Sample};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

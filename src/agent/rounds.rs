@@ -1,7 +1,6 @@
 //! Tool rounds: requests and tool calls until a response has no tool calls.
 
-use super::ids::{ids_of, make_distinct};
-use super::{Model, Response, ToolError, Tools};
+use super::{Model, Response, ToolError, Tools, ids_of, make_distinct};
 use crate::context::result_content;
 use crate::ids::Ids;
 use crate::{Error, Message, Profile, ToolCall};

@@ -1,22 +1,6 @@
-//! Messages as LangChain, OpenAI and Anthropic write them, and threads from OpenAI-style transcripts.
-//!
-//! Each `to_…` writes what the other side accepts; each `from_…` reads leniently what real logs hold: extra members are
-//! ignored, `null` means absent, and a text may be a list of text parts. What a thread cannot hold, such as an image, is
-//! refused with an error that names the message and the field, never dropped.
-//!
-//! | form | what it is | to and from |
-//! |---|---|---|
-//! | LangChain | stored messages, `mapStoredMessagesToChatMessages` and `messages_from_dict` | [`to_langchain`], [`from_langchain`] |
-//! | OpenAI | `messages` of a chat completions request | [`to_openai`], [`from_openai`], [`events_from_openai`] |
-//! | OpenAI Responses | `input` items of a Responses request | [`to_openai_responses`] |
-//! | Anthropic | `system` and `messages` of a messages request | [`to_anthropic`], [`from_anthropic`] |
-//!
-//! Providers accept only lists in which every call is answered at once (PROVIDER-1): the lists that
-//! [`build_messages`](crate::build_messages) makes in the hardened profile. The writers see to what providers demand beyond that
-//! of ids, names, texts and the order of roles ([`provider_rules`](crate::oracle::provider_rules)).
+//! Converts messages to and from the forms of LangChain, OpenAI and Anthropic, and reads threads from OpenAI-style transcripts.
 
 mod anthropic;
-mod field;
 mod fit;
 mod langchain;
 mod openai;
@@ -28,8 +12,9 @@ pub use openai::{TranscriptReader, events_from_openai, from_openai, to_openai};
 pub use responses::to_openai_responses;
 
 use crate::input::{JsonElement, read_elements};
-use crate::{Error, Event, Field, fast};
-use serde_json::Value;
+use crate::{Error, Event, Field, ToolCall, fast};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Reads a log of events or an OpenAI-style transcript, whichever the text is.
 ///
@@ -76,6 +61,63 @@ fn read_each<T>(messages: &Value, mut read: impl FnMut(&Field<'_>) -> Result<T, 
             .map_err(|error| Error::input(format!("message {position}: {error}")))
     };
     messages.iter().enumerate().map(read).collect()
+}
+
+// Reads members as real logs hold them: what is absent is empty, and a text may be a list of its parts.
+
+impl<'a> Field<'a> {
+    /// The elements of an array; none if absent or null.
+    fn list(&self) -> Result<Vec<Self>, Error> {
+        self.optional().map_or(Ok(Vec::new()), |list| Ok(list.elements()?.collect()))
+    }
+
+    /// A text: a string, or a list of text parts, which are joined by LF. Empty if absent.
+    fn text(&self) -> Result<String, Error> {
+        Ok(self.texts(&[])?.join("\n"))
+    }
+
+    /// The parts of a text, without those of the types to skip.
+    fn texts(&self, skip: &[&str]) -> Result<Vec<Cow<'a, str>>, Error> {
+        if self.is_string() {
+            return Ok(vec![self.string()?]);
+        }
+        let parts = self.list()?.into_iter();
+        parts.filter(|part| !skip.contains(&part.kind())).map(|part| part.text_part()).collect()
+    }
+
+    fn is_string(&self) -> bool {
+        self.value().is_some_and(Value::is_string)
+    }
+
+    fn kind(&self) -> &'a str {
+        self.value().and_then(|value| value.get("type")).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn text_part(&self) -> Result<Cow<'a, str>, Error> {
+        if self.is_string() {
+            return self.string();
+        }
+        match &*self.get("type").string()? {
+            "text" | "input_text" | "output_text" => self.get("text").string(),
+            "refusal" => self.get("refusal").string(),
+            _ => Err(self.not_for_a_thread()),
+        }
+    }
+
+    /// The error about a part of a message that a thread has no place for.
+    fn not_for_a_thread(&self) -> Error {
+        let reason = format!("unexpected {:?}: a thread holds text and tool calls only", self.kind());
+        self.get("type").error(reason)
+    }
+
+    /// A tool call whose arguments are a JSON object in this member.
+    fn tool_call(&self, args: &str) -> Result<ToolCall, Error> {
+        Ok(ToolCall {
+            id: self.get("id").string()?.into_owned(),
+            name: self.get("name").string()?.into_owned(),
+            args: self.get(args).optional().map_or(Ok(Map::new()), |args| args.object().cloned())?,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,8 @@
 //! Checks the history of an agent that calls tools by the rules of each model API, and finds the breaches in a request.
-//!
-//! `golden/provider-rules.json` has where each rule was seen, with a request that breaks it and one that does not;
-//! `golden/provider-rules.md` says which rules are not judged here, and why.
 
 mod anthropic;
 mod bedrock;
 mod breach;
-mod context;
-mod form;
 mod gemini;
 mod openai_chat;
 mod openai_responses;
@@ -15,16 +10,15 @@ mod openai_tools;
 mod sent_thinking;
 
 pub use breach::{Breach, BreachDetail};
-pub use context::{RequestContext, RequestHeaders, StoredItems};
-pub use form::{Api, RequestForm};
 pub use sent_thinking::SentThinking;
 
-use crate::Error;
-use crate::MemberLookup;
 use crate::surrogates::{mark_surrogates, repair_surrogates};
+use crate::{Error, MemberLookup};
 use breach::Breaches;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
 
 /// One thing that an API demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,5 +156,174 @@ impl<'a> Open<'a> {
     /// Those without an answer, for a report.
     fn unanswered(&self) -> Vec<&'a str> {
         self.ids.iter().copied().filter(|id| self.answers.get(id) == Some(&None)).collect()
+    }
+}
+
+// Holds everything that comes with the body of a request, as far as it is known.
+
+/// The context of a request: what came beside its body, and before it. Whatever is not known is not judged.
+///
+/// ```
+/// use threadspec::oracle::{Api, RequestContext, RequestHeaders, provider_breaches_with};
+/// use threadspec::read_json;
+/// let body = read_json(r#"{"temperature": 1, "messages": [{"role": "user", "content": "Hi"}]}"#)?;
+/// let headers = RequestHeaders { anthropic_version: Some("2026-10-21"), anthropic_beta: "" };
+/// let context = RequestContext { headers: Some(headers), ..RequestContext::default() };
+/// assert_eq!(provider_breaches_with(Api::Anthropic, &context, &body)[0].rule, "ANT-SAMPLING");
+/// assert_eq!(provider_breaches_with(Api::Anthropic, &RequestContext::default(), &body), []);
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RequestContext<'a> {
+    /// The headers that the rules speak of.
+    pub headers: Option<RequestHeaders<'a>>,
+    /// The items that the server stored and the request names (`previous_response_id`, `conversation`).
+    pub stored: StoredItems<'a>,
+    /// The thinking blocks of each answer that the server gave before, oldest first; an answer without any has an empty list.
+    pub thinking: Option<&'a [Vec<Value>]>,
+}
+
+/// The headers of a request that rules speak of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestHeaders<'a> {
+    /// `anthropic-version`.
+    pub anthropic_version: Option<&'a str>,
+    /// `anthropic-beta`: names with commas between them, empty without the header.
+    pub anthropic_beta: &'a str,
+}
+
+impl RequestHeaders<'_> {
+    /// Returns whether the request asks for a beta.
+    ///
+    /// ```
+    /// use threadspec::oracle::RequestHeaders;
+    /// let headers = RequestHeaders { anthropic_beta: "a-2025-01-01, b-2026-01-01", ..RequestHeaders::default() };
+    /// assert!(headers.has_beta("b-2026-01-01") && !headers.has_beta("b"));
+    /// ```
+    pub fn has_beta(&self, name: &str) -> bool {
+        self.anthropic_beta.split(',').any(|beta| beta.trim() == name)
+    }
+
+    /// Returns whether the version is this one or a later one. Versions are dates, which have the order of their texts.
+    fn is_since(&self, version: &str) -> bool {
+        self.anthropic_version.is_some_and(|sent| sent >= version)
+    }
+}
+
+/// The items that a server stored and a request goes on from.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum StoredItems<'a> {
+    /// It is not known what is stored.
+    #[default]
+    Unknown,
+    /// Nothing is stored under the name that the request has, if it has one.
+    Missing,
+    /// These items, which are before the input.
+    Items(&'a [Value]),
+}
+
+impl<'a> StoredItems<'a> {
+    /// The items that are known to be before the input.
+    fn items(self) -> &'a [Value] {
+        match self {
+            Self::Items(items) => items,
+            Self::Unknown | Self::Missing => &[],
+        }
+    }
+}
+
+// The forms of requests whose rules are known.
+
+/// A form in which requests reach a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// OpenAI's chat completions, and the servers that offer the same.
+    OpenAiChat,
+    /// OpenAI's Responses, with the whole history in `input`.
+    OpenAiResponses,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+impl Api {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic];
+}
+
+impl fmt::Display for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+        })
+    }
+}
+
+impl FromStr for Api {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = Self::ALL.into_iter().find(|api| api.to_string() == name);
+        known.ok_or_else(|| Error::input(format!("API {name:?}: expected openai-chat, openai-responses or anthropic")))
+    }
+}
+
+/// A form of requests that is judged: those of the [`Api`]s, which this project also writes and serves, and two that it only judges.
+///
+/// ```
+/// use threadspec::oracle::{Api, RequestForm, provider_breaches};
+/// assert_eq!("bedrock-converse".parse(), Ok(RequestForm::BedrockConverse));
+/// assert_eq!(RequestForm::from(Api::Anthropic).to_string(), "anthropic");
+/// let body = r#"{"contents": [{"role": "model", "parts": [{"functionCall": {"name": "t"}}]}]}"#;
+/// assert_eq!(provider_breaches(RequestForm::Gemini, body)?[0].rule, "GEM-CALL-TURN");
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestForm {
+    /// A request to one of these.
+    Api(Api),
+    /// Gemini's `generateContent`.
+    Gemini,
+    /// `Converse` of Amazon Bedrock.
+    BedrockConverse,
+}
+
+impl RequestForm {
+    /// Every form.
+    pub const ALL: [Self; 5] = [
+        Self::Api(Api::OpenAiChat),
+        Self::Api(Api::OpenAiResponses),
+        Self::Api(Api::Anthropic),
+        Self::Gemini,
+        Self::BedrockConverse,
+    ];
+}
+
+impl From<Api> for RequestForm {
+    fn from(api: Api) -> Self {
+        Self::Api(api)
+    }
+}
+
+impl fmt::Display for RequestForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Api(api) => api.fmt(f),
+            Self::Gemini => f.pad("gemini"),
+            Self::BedrockConverse => f.pad("bedrock-converse"),
+        }
+    }
+}
+
+impl FromStr for RequestForm {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = Self::ALL.into_iter().find(|form| form.to_string() == name);
+        known.ok_or_else(|| {
+            let names: Vec<String> = Self::ALL.iter().map(Self::to_string).collect();
+            Error::input(format!("API {name:?}: expected one of {}", names.join(", ")))
+        })
     }
 }

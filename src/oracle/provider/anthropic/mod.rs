@@ -1,6 +1,5 @@
 //! Checks histories by the rules of Anthropic Messages.
 
-mod forms;
 mod thinking;
 mod whole;
 
@@ -32,10 +31,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-TEXT-NONEMPTY", "No text block is empty."),
     ("ANT-TEXT-WHITESPACE", "A text block of white space is only beside a text block with other characters."),
     ("ANT-MSG-NONEMPTY", "No message but a final one of the assistant has empty content."),
-    (forms::CONTENT, "`content` of a message is a string or an array of blocks, each with a `type`."),
-    (forms::BLOCK, "The `type` of a block is one that the API knows."),
-    (forms::IMAGE, "An image is not directly in a message of the assistant."),
-    (forms::ROLE, "`role` is `user` or `assistant`, or `system` where ANT-SYSTEM allows it."),
+    (thinking::CONTENT, "`content` of a message is a string or an array of blocks, each with a `type`."),
+    (thinking::BLOCK, "The `type` of a block is one that the API knows."),
+    (thinking::IMAGE, "An image is not directly in a message of the assistant."),
+    (thinking::ROLE, "`role` is `user` or `assistant`, or `system` where ANT-SYSTEM allows it."),
     ("ANT-TRAILING", "A final assistant message does not end in white space."),
     ("ANT-PREFILL", "The last message is not the assistant's (models since 4.6)."),
     ("ANT-MESSAGES-NONEMPTY", "`messages` is not empty."),
@@ -118,7 +117,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     for (position, message) in messages.iter().enumerate() {
         let place = format_args!("messages[{position}]");
         let at = format_args!("{place}.content");
-        forms::judge(message, place, breaches);
+        thinking::judge_forms(message, place, breaches);
         role(body, position, context, breaches);
         // Messages in a row with the same role are one turn.
         let before = position.checked_sub(1).map(|before| messages[before].member("role"));
@@ -156,7 +155,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     }
     last(body, messages, breaches);
     whole::judge(body, context, breaches);
-    thinking::judge(body, claude(body).starts_with("claude-"), context, breaches);
+    thinking::judge_thinking(body, claude(body).starts_with("claude-"), context, breaches);
 }
 
 fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &mut Breaches) {

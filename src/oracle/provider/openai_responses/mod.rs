@@ -1,6 +1,5 @@
 //! Checks input items by the rules of OpenAI Responses.
 
-mod calls;
 mod items;
 
 use super::breach::{BreachDetail, Breaches};
@@ -29,10 +28,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
         items::PREFIX,
         "The `id` of a message begins with `msg`, of a call with `fc`, of a call of a custom tool with `ctc`, of reasoning with `rs`; it consists of letters, digits, `_` and `-`, and has at most 64 characters.",
     ),
-    (calls::STRING, "`arguments` of a `function_call` is a string."),
-    (calls::JSON, "`arguments` of a `function_call` is the JSON text of an object."),
-    (calls::PATTERN, "Names of tools, declared or called, consist of letters, digits, `_` and `-`."),
-    (calls::LENGTH, "Names of tools have 1 to 128 characters."),
+    (STRING, "`arguments` of a `function_call` is a string."),
+    (JSON, "`arguments` of a `function_call` is the JSON text of an object."),
+    (PATTERN, "Names of tools, declared or called, consist of letters, digits, `_` and `-`."),
+    (LENGTH, "Names of tools have 1 to 128 characters."),
     ("OAI-RESP-REASON-NEXT", "A `reasoning` item is followed by the item that it led to."),
     (
         "OAI-RESP-STORE",
@@ -68,7 +67,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
         let place = format_args!("input[{position}]");
         items::form(item, place, breaches);
         pairs.item(item, position, place, breaches);
-        calls::judge(item, place, breaches);
+        judge_calls(item, place, breaches);
         if item.member("type") == "function_call_output" {
             output(item.member("output"), format_args!("{place}.output"), breaches);
         }
@@ -88,7 +87,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     }
     for (position, tool) in list(body, "tools").iter().enumerate() {
         let place = format_args!("tools[{position}]");
-        calls::declared(tool, place, breaches);
+        declared(tool, place, breaches);
         if tool.member("type") == "function" {
             openai_tools::strict(tool, place, breaches);
         }
@@ -274,4 +273,55 @@ fn reasoning(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
             breaches.add("OAI-RESP-EXTRA", format_args!("{place}.{name}"), member.to_string()).certain_if(is_certain);
         }
     }
+}
+
+// Names and arguments of calls, and the names of declared tools.
+
+const STRING: &str = "OAI-RESP-ARGS-STRING";
+const JSON: &str = "OAI-RESP-ARGS-JSON";
+const PATTERN: &str = "OAI-RESP-NAME-PATTERN";
+const LENGTH: &str = "OAI-RESP-NAME-LEN";
+
+const LONGEST_NAME: usize = 128;
+
+fn judge_calls(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    if !matches!(text(item, "type"), "function_call" | "custom_tool_call") {
+        return;
+    }
+    name(item, place, breaches);
+    if item.member("type") == "function_call" {
+        arguments(item.member("arguments"), format_args!("{place}.arguments"), breaches);
+    }
+}
+
+fn declared(tool: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    if matches!(text(tool, "type"), "function" | "custom") {
+        name(tool, place, breaches);
+    }
+}
+
+fn name(holder: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    let place = format_args!("{place}.name");
+    let name = text(holder, "name");
+    if !has(holder, "name") {
+        breaches.add(LENGTH, place, "there is none").variant("missing");
+    } else if name.is_empty() {
+        breaches.add(LENGTH, place, "0 characters").variant("empty");
+    } else {
+        breaches.not_longer(LONGEST_NAME, LENGTH, place, name);
+        if !is_plain(name) {
+            breaches.add(PATTERN, place, format!("{name:?}")).name(name);
+        }
+    }
+}
+
+fn arguments(arguments: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    let Some(text) = arguments.as_str() else {
+        let breach = breaches.add(STRING, place, "not a string").kind(arguments);
+        if arguments.is_null() {
+            breach.variant("missing");
+        }
+        return;
+    };
+    openai_tools::arguments(text, JSON, "OAI-RESP-UTF16", place, breaches);
 }
