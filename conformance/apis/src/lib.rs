@@ -37,7 +37,7 @@
 //! | [`sse`] | streams of events, written and read |
 //! | `usage` | how many tokens requests and answers have, and what a cache has of them |
 //! | `error` | why an answer cannot be read |
-//! | `header`, `id` | the headers of answers, and new ids |
+//! | `header` | the headers of answers, and new ids |
 
 mod answer;
 mod error;
@@ -45,7 +45,6 @@ mod failure;
 pub mod follow;
 pub mod form;
 mod header;
-mod id;
 mod reading;
 mod request;
 mod rule_answer;
@@ -58,12 +57,10 @@ pub use answer::{
 };
 pub use error::Error;
 pub use failure::ApiError;
-pub use header::{response_headers, rfc3339};
-pub use id::IdSource;
-pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer, rule_applies, rule_context, rule_refuses};
-pub use usage::{PromptLog, PromptText, Usage, tokens};
-
+pub use header::{IdSource, response_headers, rfc3339};
 pub use reading::{AnswerEnd, AnswerReader, ReadAnswer, read_answer};
 pub use request::{
     ApiRequest, DeclaredTool, ItemReference, OpaqueContent, OpaquePart, RequestNote, ToolChoice, WireCall, WireMessage,
 };
+pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer, rule_applies, rule_context, rule_refuses};
+pub use usage::{PromptLog, PromptText, Usage, tokens};

@@ -1,8 +1,7 @@
 //! Answers of Anthropic's messages.
 
-use super::output::{self, EventList};
 use super::shape::{EventPart, StreamEvent, StreamShape};
-use super::{ModelAnswer, SaidCall};
+use super::{EventList, ModelAnswer, SaidCall};
 use crate::failure::ApiError;
 use crate::usage::Usage;
 use serde::Serialize;
@@ -218,7 +217,7 @@ pub(super) fn events(answer: &ModelAnswer, shape: &StreamShape) -> Vec<StreamEve
 
 pub(super) fn error_event(error: &ApiError) -> StreamEvent {
     let event = WrittenEvent::Error { error: WrittenError { kind: &error.kind, message: &error.message } };
-    output::event(Some(event.name()), &event, EventPart::Error)
+    super::event(Some(event.name()), &event, EventPart::Error)
 }
 
 struct BlockWriter<'a> {

@@ -1,8 +1,7 @@
 //! Answers of OpenAI's chat completions.
 
-use super::output::{EventList, event, in_turn};
 use super::shape::{EventPart, StreamEvent, StreamShape};
-use super::{ModelAnswer, SaidCall};
+use super::{EventList, ModelAnswer, SaidCall, event, in_turn};
 use crate::failure::{ApiError, OpenAiError};
 use crate::request::ApiRequest;
 use crate::usage::Usage;

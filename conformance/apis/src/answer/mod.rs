@@ -1,20 +1,21 @@
-//! Writes a model's answer from one form for the three APIs.
+//! Writes the answers of a model: plain ones, and streams of events.
 
 mod anthropic;
 mod chat;
-mod output;
 mod responses;
 mod shape;
-mod text;
+#[cfg(test)]
+mod tests;
 
 pub use shape::{Cut, EventPart, Pieces, StreamEvent, StreamShape, kept_events};
-pub use text::{argument_text, json_text};
 
 use crate::failure::ApiError;
-use crate::id::IdSource;
+use crate::header::IdSource;
 use crate::request::ApiRequest;
 use crate::usage::{Usage, tokens};
+use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use threadspec::oracle::Api;
 use threadspec::surrogates::{marked, unmark_surrogates};
 use threadspec_judge::universal::value;
@@ -122,7 +123,7 @@ impl ModelAnswer {
             Api::OpenAiResponses => serde_json::to_string(&responses::plain(self, request)),
             Api::Anthropic => serde_json::to_string(&anthropic::plain(self)),
         };
-        text::on_the_wire(json.unwrap_or_default(), ascii)
+        on_the_wire(json.unwrap_or_default(), ascii)
     }
 
     /// The events of a streamed answer to a request, as its API writes them.
@@ -259,5 +260,127 @@ impl Finish {
     }
 }
 
-#[cfg(test)]
-mod tests;
+// JSON text as it goes over the wire.
+
+/// A value of marked data as JSON text. `ascii` writes what is not ASCII as escapes.
+///
+/// ```
+/// use serde_json::json;
+/// use threadspec_apis::json_text;
+/// let value = json!({"cut": "\u{10d83d}", "whole": "😀"});
+/// assert_eq!(json_text(&value, false), r#"{"cut":"\ud83d","whole":"😀"}"#);
+/// assert_eq!(json_text(&value, true), r#"{"cut":"\ud83d","whole":"\ud83d\ude00"}"#);
+/// ```
+pub fn json_text(value: &Value, ascii: bool) -> String {
+    on_the_wire(value.to_string(), ascii)
+}
+
+/// Arguments as the JSON text in which they are sent: half a pair is an escape inside it.
+///
+/// ```
+/// use serde_json::json;
+/// assert_eq!(threadspec_apis::argument_text(&json!({"a": "\u{10d83d}"})), r#"{"a":"\ud83d"}"#);
+/// ```
+pub fn argument_text(args: &Value) -> String {
+    marked(&unmark_surrogates(&args.to_string())).into_owned()
+}
+
+/// JSON text of marked data as bytes have it.
+fn on_the_wire(json: String, ascii: bool) -> String {
+    let json = match unmark_surrogates(&json) {
+        Cow::Borrowed(_) => json,
+        Cow::Owned(unmarked) => unmarked,
+    };
+    if !ascii || json.is_ascii() {
+        return json;
+    }
+    let mut escaped = String::with_capacity(2 * json.len());
+    for character in json.chars() {
+        if character.is_ascii() {
+            escaped.push(character);
+        } else {
+            // Only inside strings is a character other than ASCII.
+            let mut units = [0; 2];
+            character.encode_utf16(&mut units).iter().for_each(|unit| escaped += &format!("\\u{unit:04x}"));
+        }
+    }
+    escaped
+}
+
+// The events of a stream while they are written.
+
+/// Names the first bytes of a stream, and its pauses.
+const KEEP_ALIVE: &str = "keep-alive";
+
+/// The events so far.
+struct EventList<'a> {
+    shape: &'a StreamShape,
+    /// The event that keeps the connection alive; without one it is a comment.
+    ping: Option<(&'static str, &'static str)>,
+    events: Vec<StreamEvent>,
+}
+
+impl<'a> EventList<'a> {
+    fn new(shape: &'a StreamShape, ping: Option<(&'static str, &'static str)>) -> Self {
+        let mut list = Self { shape, ping, events: Vec::new() };
+        list.comment();
+        list
+    }
+
+    fn push(&mut self, name: Option<&'static str>, data: &impl Serialize, part: EventPart) {
+        self.push_as(name, data, part, false);
+    }
+
+    fn push_as(&mut self, name: Option<&'static str>, data: &impl Serialize, part: EventPart, ends_call: bool) {
+        self.events.push(StreamEvent { name, data: json(data, self.shape.ascii), part, ends_call });
+        if self.shape.ping_all {
+            self.ping();
+        }
+    }
+
+    /// Something that keeps the connection alive.
+    fn ping(&mut self) {
+        match self.ping {
+            Some((name, data)) => self.events.push(StreamEvent {
+                name: Some(name),
+                data: data.to_owned(),
+                part: EventPart::Ping,
+                ends_call: false,
+            }),
+            None => self.comment(),
+        }
+    }
+
+    /// Data that is no JSON.
+    fn push_text(&mut self, data: &str, part: EventPart) {
+        self.events.push(StreamEvent { name: None, data: data.to_owned(), part, ends_call: false });
+    }
+
+    fn finish(self) -> Vec<StreamEvent> {
+        self.events
+    }
+
+    fn comment(&mut self) {
+        self.push_text(KEEP_ALIVE, EventPart::Comment);
+    }
+}
+
+/// An event that is alone.
+fn event(name: Option<&'static str>, data: &impl Serialize, part: EventPart) -> StreamEvent {
+    StreamEvent { name, data: json(data, true), part, ends_call: false }
+}
+
+fn json(data: &impl Serialize, ascii: bool) -> String {
+    // Texts, numbers, lists and objects with texts as names always have JSON.
+    on_the_wire(serde_json::to_string(data).unwrap_or_default(), ascii)
+}
+
+/// One fragment of each text in turn, with the number of its text.
+fn in_turn<'a>(texts: &[Vec<&'a str>]) -> Vec<(usize, &'a str)> {
+    let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
+    let of_turn = |turn: usize| {
+        let fragments = texts.iter().enumerate();
+        fragments.filter_map(move |(text, fragments)| Some((text, *fragments.get(turn)?)))
+    };
+    (0..longest).flat_map(of_turn).collect()
+}

@@ -1,8 +1,7 @@
 //! Answers of OpenAI's Responses.
 
-use super::output::{self, EventList, in_turn};
 use super::shape::{EventPart, StreamEvent, StreamShape};
-use super::{Finish, ModelAnswer, SaidCall, Thinking};
+use super::{EventList, Finish, ModelAnswer, SaidCall, Thinking, in_turn};
 use crate::failure::ApiError;
 use crate::request::ApiRequest;
 use crate::usage::Usage;
@@ -357,14 +356,14 @@ pub(super) fn error_event(
         let response = response(answer, request, "failed", Vec::new(), None);
         let response = WrittenResponse { error: Some(ResponseError { code, message }), ..response };
         let kind = "response.failed";
-        return output::event(
+        return super::event(
             Some(kind),
             &NumberedEvent { kind, body: ResponseBody { response }, sequence_number },
             EventPart::Error,
         );
     }
     let body = ErrorEventBody { code, message, param: error.param.as_deref() };
-    output::event(Some("error"), &NumberedEvent { kind: "error", body, sequence_number }, EventPart::Error)
+    super::event(Some("error"), &NumberedEvent { kind: "error", body, sequence_number }, EventPart::Error)
 }
 
 struct ItemWriter<'a> {

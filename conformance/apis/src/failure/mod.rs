@@ -1,6 +1,7 @@
-//! Writes the errors of APIs: statuses, bodies and headers.
+//! Writes errors in the words of each API.
 
-mod catalogue;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -170,5 +171,198 @@ impl ErrorForm {
     }
 }
 
-#[cfg(test)]
-mod tests;
+// The errors that a provider answers with, in its words.
+
+const OPENAI_NOT_JSON: &str = "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)";
+const OPENAI_NO_KEY: &str = "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys.";
+
+/// How many characters of a wrong key are shown at its beginning and its end.
+const SHOWN: (usize, usize) = (7, 4);
+
+impl ApiError {
+    /// 400: a request that is wrong.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(400, "invalid_request_error", message)
+    }
+
+    /// 400: the body lacks a member.
+    pub fn missing(api: Api, member: &str) -> Self {
+        match (api, member) {
+            (Api::Anthropic, _) => Self::invalid(format!("{member}: Field required")),
+            (_, "model") => Self::invalid("you must provide a model parameter"),
+            _ => Self::invalid(format!("Missing required parameter: '{member}'."))
+                .with_code("missing_required_parameter")
+                .with_param(member),
+        }
+    }
+
+    /// 400: a header is not there (anthropic).
+    pub fn missing_header(name: &str) -> Self {
+        Self::invalid(format!("{name}: header is required"))
+    }
+
+    /// 400: the body is no JSON; why, in words of a parser.
+    pub fn not_json(api: Api, why: &str) -> Self {
+        match api {
+            Api::Anthropic => Self::invalid(format!("The request body is not valid JSON: {why}")),
+            Api::OpenAiChat | Api::OpenAiResponses => Self::invalid(OPENAI_NOT_JSON),
+        }
+    }
+
+    /// 401: a key that is not known, or none. Nothing but its ends is shown, and that only by OpenAI.
+    pub fn wrong_key(api: Api, key: Option<&str>) -> Self {
+        match (api, key) {
+            (Api::Anthropic, Some(_)) => Self::new(401, "authentication_error", "invalid x-api-key"),
+            (Api::Anthropic, None) => Self::new(401, "authentication_error", "x-api-key header is required"),
+            (_, Some(key)) => {
+                let message = format!(
+                    "Incorrect API key provided: {}. You can find your API key at https://platform.openai.com/account/api-keys.",
+                    veiled(key)
+                );
+                Self::new(401, "invalid_request_error", message).with_code("invalid_api_key")
+            }
+            (_, None) => Self::new(401, "invalid_request_error", OPENAI_NO_KEY),
+        }
+    }
+
+    /// 404: a model that is not known.
+    pub fn unknown_model(api: Api, model: &str) -> Self {
+        match api {
+            Api::Anthropic => Self::new(404, "not_found_error", format!("model: {model}")),
+            Api::OpenAiChat | Api::OpenAiResponses => Self::new(
+                404,
+                "invalid_request_error",
+                format!("The model `{model}` does not exist or you do not have access to it."),
+            )
+            .with_code("model_not_found"),
+        }
+    }
+
+    /// 404: a path that is not the API's.
+    pub fn unknown_path(api: Api, method: &str, path: &str) -> Self {
+        match api {
+            Api::Anthropic => Self::new(404, "not_found_error", "Not Found"),
+            Api::OpenAiChat | Api::OpenAiResponses => {
+                Self::new(404, "invalid_request_error", format!("Invalid URL ({method} {path})"))
+            }
+        }
+    }
+
+    /// 405: a method that the path does not take.
+    pub fn wrong_method(api: Api, method: &str, path: &str) -> Self {
+        match api {
+            Api::Anthropic => Self::new(405, "invalid_request_error", "Method Not Allowed"),
+            Api::OpenAiChat | Api::OpenAiResponses => Self { status: 405, ..Self::unknown_path(api, method, path) },
+        }
+    }
+
+    /// 404: a stored response that is not there (openai-responses).
+    pub fn unknown_response(id: &str) -> Self {
+        Self::new(404, "invalid_request_error", format!("Response with id '{id}' not found."))
+    }
+
+    /// 400: `previous_response_id` of a response that is not stored (openai-responses).
+    pub fn unknown_previous_response(id: &str) -> Self {
+        Self::invalid(format!("Previous response with id '{id}' not found."))
+            .with_code("previous_response_not_found")
+            .with_param("previous_response_id")
+    }
+
+    /// 404: an item that is referred to and is not stored (openai-responses, OAI-RESP-STORE).
+    pub fn unknown_item(id: &str) -> Self {
+        let message = format!(
+            "Item with id '{id}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input."
+        );
+        Self::new(404, "invalid_request_error", message).with_param("input")
+    }
+
+    /// 413: a body that is too large.
+    pub fn too_large(api: Api) -> Self {
+        let message = "Request exceeds the maximum size";
+        let kind = if api == Api::Anthropic { "request_too_large" } else { "invalid_request_error" };
+        Self::new(413, kind, message)
+    }
+
+    /// 429: too many requests.
+    pub fn rate_limited(api: Api, model: &str) -> Self {
+        match api {
+            Api::Anthropic => Self::new(
+                429,
+                "rate_limit_error",
+                "This request would exceed your account's rate limit. Please try again later.",
+            ),
+            Api::OpenAiChat | Api::OpenAiResponses => Self::new(
+                429,
+                "requests",
+                format!(
+                    "Rate limit reached for {model} in organization org-threadspec on requests per min (RPM): Limit 500, Used 500, Requested 1. Please try again in 50ms. Visit https://platform.openai.com/account/rate-limits to learn more."
+                ),
+            )
+            .with_code("rate_limit_exceeded"),
+        }
+    }
+
+    /// 500: the provider has failed.
+    pub fn server_error(api: Api) -> Self {
+        match api {
+            Api::Anthropic => Self::new(500, "api_error", "Internal server error"),
+            Api::OpenAiChat | Api::OpenAiResponses => Self::new(
+                500,
+                "server_error",
+                "The server had an error while processing your request. Sorry about that!",
+            ),
+        }
+    }
+
+    /// 503 of OpenAI, 529 of Anthropic: too much to do.
+    pub fn overloaded(api: Api) -> Self {
+        match api {
+            Api::Anthropic => Self::new(529, "overloaded_error", "Overloaded"),
+            Api::OpenAiChat | Api::OpenAiResponses => Self::new(
+                503,
+                "server_error",
+                "The server is currently overloaded with other requests. Sorry about that! Please retry your requests after a brief wait.",
+            ),
+        }
+    }
+
+    /// The error that an API has for a status.
+    pub fn of_status(api: Api, status: u16, model: &str) -> Self {
+        let error = match status {
+            401 => Self::wrong_key(api, Some("sk-threadspec")),
+            404 => Self::unknown_model(api, model),
+            413 => Self::too_large(api),
+            429 => Self::rate_limited(api, model),
+            503 | 529 => Self::overloaded(api),
+            500.. => Self::server_error(api),
+            403 if api == Api::Anthropic => Self::new(
+                403,
+                "permission_error",
+                "Your API key does not have permission to use the specified resource.",
+            ),
+            408 => Self::new(408, "timeout_error", "Request timed out."),
+            _ => Self::invalid("The request was refused."),
+        };
+        Self { status, ..error }
+    }
+
+    /// The error inside a stream that has begun.
+    pub fn in_stream(api: Api) -> Self {
+        match api {
+            Api::Anthropic => Self::overloaded(api),
+            Api::OpenAiChat => Self::server_error(api),
+            Api::OpenAiResponses => Self::server_error(api).with_code("server_error"),
+        }
+    }
+}
+
+/// A key of which only the ends are shown.
+fn veiled(key: &str) -> String {
+    let characters: Vec<char> = key.chars().collect();
+    let (head, tail) = SHOWN;
+    if characters.len() <= head + tail {
+        return "*".repeat(characters.len());
+    }
+    let shown = |part: &[char]| part.iter().collect::<String>();
+    format!("{}****{}", shown(&characters[..head]), shown(&characters[characters.len() - tail..]))
+}

@@ -7,8 +7,8 @@
 //! However long a log is, the memory is bounded: only the last requests are kept, of each piece a hash, and the texts up to a number of
 //! bytes; of earlier requests there is one hash, by which a request that extends one of them is recognized.
 
-use super::pieces::{KeptTexts, Segments, StoredPiece};
 use super::segments::{Divergence, Location, Owner, difference};
+use super::{KeptTexts, Segments, StoredPiece};
 use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 use serde_json::Value;
@@ -273,7 +273,7 @@ pub fn hash(value: &impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::follow::pieces::MOST_TEXT;
+    use crate::follow::MOST_TEXT;
 
     /// A request in words: those that begin with `s` are system texts, with `a`, `b` or `c` the model's.
     fn segments(request: &str) -> Segments {

@@ -4,8 +4,7 @@
 //! text or a list with that text alone, members that are null, ids and states of items, and reasoning, which the APIs drop
 //! and take back by rules of their own.
 
-use super::json::{self, WriteJson};
-use super::pieces::{Segments, StoredPiece};
+use super::{Segments, StoredPiece, WriteJson};
 use serde_json::{Map, Value};
 use std::{fmt, slice};
 use threadspec::MemberLookup;
@@ -156,23 +155,23 @@ impl WriteJson for ShownPart<'_> {
             Self::Text(text) => return text.write_json(out),
             Self::Data(value) => return value.write_json(out),
             Self::Asked(text) => {
-                return json::object([("content", Self::Blocks(text)), ("role", Self::Text("user"))], out);
+                return super::object([("content", Self::Blocks(text)), ("role", Self::Text("user"))], out);
             }
             Self::BlockOf(role, block) => {
-                return json::object([("role", Self::Data(role)), ("content", Self::Block(block))], out);
+                return super::object([("role", Self::Data(role)), ("content", Self::Block(block))], out);
             }
-            Self::Blocks(content) => return json::list(blocks(content).map(Self::Block), out),
-            Self::Objects(objects) => return json::list(objects.iter().map(Self::Object), out),
+            Self::Blocks(content) => return super::list(blocks(content).map(Self::Block), out),
+            Self::Objects(objects) => return super::list(objects.iter().map(Self::Object), out),
             Self::Function(members) => {
-                return json::object(in_order(members.iter().map(|(name, value)| (&**name, Self::Data(value)))), out);
+                return super::object(in_order(members.iter().map(|(name, value)| (&**name, Self::Data(value)))), out);
             }
             Self::Tool(tool) => {
                 let Some(members) = tool.as_object() else { return tool.write_json(out) };
                 let shown = members.iter().filter(|(name, _)| *name != "cache_control");
-                return json::object(shown.map(|(name, value)| (&**name, Self::Data(value))), out);
+                return super::object(shown.map(|(name, value)| (&**name, Self::Data(value))), out);
             }
             Self::Block(Value::String(text)) => {
-                return json::object([("text", Self::Text(text)), ("type", Self::Text("text"))], out);
+                return super::object([("text", Self::Text(text)), ("type", Self::Text("text"))], out);
             }
             Self::Block(object) | Self::Object(object) => (object, false),
             Self::Message(object) => (object, true),
@@ -182,7 +181,7 @@ impl WriteJson for ShownPart<'_> {
             let shown = if is_message { of_message(name, value) } else { self.of_object(name, value) };
             Some((&**name, shown?))
         });
-        json::object(in_order(shown), out);
+        super::object(in_order(shown), out);
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::answer::{Cut, EventPart, Pieces, StreamEvent, StreamShape, Thinking, json_text, kept_events};
-use crate::id::IdSource;
+use crate::header::IdSource;
 use crate::request::ApiRequest;
-use crate::sse::{self, SseParser};
+use crate::sse;
+use crate::sse::SseParser;
 use crate::usage::Usage;
 use proptest::collection::vec;
 use proptest::prelude::*;

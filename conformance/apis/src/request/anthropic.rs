@@ -1,8 +1,7 @@
 //! Bodies of Anthropic's messages.
 
 use super::ApiRequest;
-use super::content::{ContentPart, Joined, image, list, member_text};
-use super::message::{OpaqueContent, OpaquePart, WireCall, WireMessage};
+use super::message::{ContentPart, Joined, OpaqueContent, OpaquePart, WireCall, WireMessage, image, list, member_text};
 use serde_json::Value;
 use threadspec_judge::protocol::Speaker;
 

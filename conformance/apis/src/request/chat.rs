@@ -1,8 +1,7 @@
 //! Bodies of OpenAI's chat completions.
 
 use super::ApiRequest;
-use super::content::{Joined, list, member_text};
-use super::message::{OpaqueContent, OpaquePart, WireCall, WireMessage};
+use super::message::{Joined, OpaqueContent, OpaquePart, WireCall, WireMessage, list, member_text};
 use serde_json::Value;
 use threadspec_judge::protocol::Speaker;
 

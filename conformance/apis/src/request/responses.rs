@@ -1,7 +1,6 @@
 //! Bodies of OpenAI's Responses.
 
-use super::content::{Joined, list, member_text};
-use super::message::{OpaqueContent, OpaquePart, WireCall, WireMessage};
+use super::message::{Joined, OpaqueContent, OpaquePart, WireCall, WireMessage, list, member_text};
 use super::{ApiRequest, ItemReference};
 use serde_json::Value;
 use threadspec_judge::protocol::Speaker;
