@@ -14,21 +14,15 @@
 //! | `error` | why a script or a transcript cannot be used |
 //! | `example` | arguments made from a declared schema |
 //! | `script` | turns, their shape and their faults, read from JSON |
-//! | `options` | how an engine answers |
-//! | `passing` | what passes between a client and somebody else, as records have it |
 //! | `overheard` | the record of a run that somebody else answered |
-//! | `plan` | what is to happen in a run |
-//! | `received` | a request of HTTP as it came |
+//! | `plan` | what is to happen in a run, alone or in a session |
 //! | `exchange` | what is to be sent when |
-//! | `http` | paths, keys, heads of answers |
-//! | `models` | the list of models |
+//! | `http` | requests as they come, paths, keys, the list of models, heads of answers |
 //! | `record` | what happened in a run |
 //! | `run` | one run: asks, attempts, faults, what is kept |
 //! | `engine` | all runs, by their keys |
-//! | `in_process` | a request and its answer between a client and an engine in one process |
 //! | `judging` | what is wrong with what an agent sent |
 //! | `compose` | from a record to the output of op `tools` |
-//! | `session` | several runs on one thread: what is to happen in each |
 //! | `standalone` | for programs: conversations instead of runs, rules instead of lists, and a proxy that watches |
 //! | `serve` | the socket, the clock and the thread around all this |
 //! | `told` | the part of a case that a testee receives |
@@ -41,40 +35,30 @@ mod error;
 mod example;
 mod exchange;
 mod http;
-mod in_process;
 mod judging;
-mod models;
-mod options;
 mod overheard;
-mod passing;
 mod plan;
-mod received;
 mod record;
 mod run;
 mod script;
 mod serve;
-mod session;
 mod standalone;
 mod told;
 
 pub use compose::{compose, unsayable, unsupported};
-pub use engine::{EndedRun, Engine, mark_of};
+pub use engine::{EndedRun, Engine, ask_engine, mark_of};
 pub use error::Error;
 pub use example::example_of;
 pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
-pub use in_process::ask_engine;
+pub use http::{Received, Unreadable, usual_model};
 pub use judging::{WireFinding, WireLevel, cache_loss, judge, judge_retries};
-pub use models::usual_model;
-pub use options::EngineOptions;
 pub use overheard::{Overheard, overheard};
-pub use plan::RunPlan;
-pub use received::{Received, Unreadable};
+pub use plan::{EngineOptions, RunPlan, SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
 pub use record::{
     Attempt, BreachOutcome, CallPart, Came, JudgedBreach, PlayedFault, RequestProblem, Said, SaidByModel, SaidThought,
     Stray, StrayReason, WireRecord,
 };
 pub use script::{CutEnd, Fault, ObjectReading, Pace, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
 pub use serve::{Answers, AskLimits, Server, ServerLimits, Upstream, UpstreamPart};
-pub use session::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, header, judge_again};
 pub use told::told;

@@ -1,11 +1,17 @@
-//! Defines the plan of a run: the API, the script, and the agent's input.
+//! Defines the plan of a run: the API, the script and the agent's input. A session has several runs on one thread, all with one key.
 
 use crate::Error;
-use crate::script::WireTurn;
-use crate::session::SessionPlan;
-use serde_json::Value;
+use crate::example::example_of;
+use crate::script::{ObjectReading, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
+use serde_json::{Value, json};
+use std::collections::HashSet;
 use threadspec::oracle::Api;
+use threadspec::surrogates::unmark_surrogates;
+use threadspec_apis::{ApiRequest, Pieces};
 use threadspec_judge::json;
+use threadspec_judge::json::list;
+use threadspec_judge::protocol::Speaker;
+use threadspec_judge::script::{ScriptAgent, SessionScript};
 use threadspec_judge::universal::value;
 
 /// The input of an agent, and the model's answers to it.
@@ -56,7 +62,7 @@ impl RunPlan {
         let tools = read["tools"].as_object().into_iter().flat_map(|tools| tools.keys().cloned());
         Ok(Self {
             turns: WireTurn::read_all(&model, "model")?,
-            given: json::list(&read["messages"]).to_vec(),
+            given: list(&read["messages"]).to_vec(),
             tools: tools.collect(),
             ..Self::of_turns(api, Vec::new())
         })
@@ -81,5 +87,333 @@ impl RunPlan {
         let session = SessionPlan::of_case_input(input)?;
         let (given, reasoning) = (session.given(), session.thinks(api));
         Ok(Self { given, reasoning, session: Some(session), ..Self::of_turns(api, Vec::new()) })
+    }
+}
+
+// How an engine answers.
+
+/// How an engine answers.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Ids are made from it.
+    pub seed: u64,
+    /// The time at which the engine's clock shows 0, in seconds since 1970.
+    pub epoch: u64,
+    /// How streams are divided where the script does not say it.
+    pub pieces: Pieces,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { seed: 0, epoch: 1_790_000_000, pieces: Pieces::Usual }
+    }
+}
+
+// Defines the plan of each run of a session.
+
+/// The plan of the runs of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionPlan {
+    /// The runs, in order.
+    pub runs: Vec<SessionRunPlan>,
+    /// The agents; `main` is the first.
+    pub agents: Vec<SessionAgentPlan>,
+}
+
+/// An agent of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionAgentPlan {
+    /// Its name, marked.
+    pub name: String,
+    /// Its system message, marked.
+    pub system: Option<String>,
+    /// The names of its tools, marked.
+    pub tools: Vec<String>,
+}
+
+/// The plan of a run of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionRunPlan {
+    /// The user message that it begins with, if it does.
+    pub message: Option<String>,
+    /// The model's answers, one turn for each ask.
+    pub turns: Vec<SessionTurnPlan>,
+    /// The answer of a summarizing model, if the thread is compacted before the run.
+    pub summary: Option<String>,
+}
+
+/// The model's answer to an ask of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionTurnPlan {
+    /// As the script has it.
+    pub script: Value,
+    /// The turn as it is played. The calls that hand over have no names yet.
+    pub turn: WireTurn,
+    /// The calls that hand over, by their positions, and to which agents.
+    pub hand_overs: Vec<(usize, String)>,
+    /// The kinds of its opaque parts.
+    pub kinds: Vec<String>,
+}
+
+impl SessionPlan {
+    /// Reads the input of a case of op `session`.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it, and where.
+    pub(crate) fn of_case_input(input: &str) -> Result<Self, Error> {
+        let read = value::read(input).map_err(|error| Error::new("", error))?;
+        let texts = json::member(input, "runs").ok_or_else(|| Error::new("runs", "it is missing"))?;
+        let mut runs = read_runs(&texts)?;
+        for (run, script) in runs.iter_mut().zip(list(&read["runs"])) {
+            for (turn, script) in run.turns.iter_mut().zip(list(&script["model"])) {
+                turn.script = script.clone();
+            }
+        }
+        let script = SessionScript::read(input).map_err(|error| Error::new("", error))?;
+        let agent = |ScriptAgent { name, system, tools }| {
+            let tools = tools.into_iter().map(|tool| tool.name).collect();
+            SessionAgentPlan { name, system, tools }
+        };
+        Ok(Self { runs, agents: script.agents.into_iter().map(agent).collect() })
+    }
+
+    /// The messages that an agent may repeat: those of the user, and the system messages of the agents of the input.
+    pub(crate) fn given(&self) -> Vec<Value> {
+        let systems = self.agents.iter().filter_map(|agent| agent.system.as_deref());
+        let users = self.runs.iter().filter_map(|run| run.message.as_deref());
+        let system = systems.map(|text| json!({"type": "system", "content": text}));
+        system.chain(users.map(|text| json!({"type": "human", "content": text}))).collect()
+    }
+
+    /// The kinds of opaque parts in the script that an API does not have.
+    pub(crate) fn unsaid_kinds(&self, api: Api) -> Vec<&str> {
+        let has: &[&str] = match api {
+            Api::OpenAiChat => &[],
+            Api::OpenAiResponses => &["reasoning"],
+            Api::Anthropic => &["thinking", "redacted"],
+        };
+        let mut seen = HashSet::new();
+        self.kinds().filter(|kind| !has.contains(kind) && seen.insert(*kind)).collect()
+    }
+
+    /// Returns whether the model thinks, in parts that the API has.
+    pub(crate) fn thinks(&self, api: Api) -> bool {
+        self.kinds().next().is_some() && self.unsaid_kinds(api).is_empty()
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().flat_map(|run| &run.turns).flat_map(|turn| &turn.kinds).map(String::as_str)
+    }
+
+    /// Returns whether something other than a new message changes what a request begins with: compaction, or another agent.
+    pub(crate) fn moves_history(&self) -> bool {
+        self.agents.len() > 1 || self.runs.iter().any(|run| run.summary.is_some())
+    }
+
+    /// Returns whether a request of a run that compacts is for a summary: it has none of the tools, and none that hands over to another
+    /// agent. Where nobody has either, it is the first one of the run and ends with a message that no user has sent.
+    pub(crate) fn is_for_summary(&self, run: usize, is_first: bool, request: &ApiRequest) -> bool {
+        if self.runs.get(run).is_none_or(|run| run.summary.is_none()) {
+            return false;
+        }
+        let mut tools = self.agents.iter().flat_map(|agent| &agent.tools).peekable();
+        if tools.peek().is_none() && self.agents.len() == 1 {
+            let last = request.messages.last().filter(|message| message.speaker == Speaker::Human);
+            let is_users = |content: &str| self.runs.iter().any(|run| run.message.as_deref() == Some(content));
+            return is_first && last.is_some_and(|message| !is_users(&message.content));
+        }
+        !tools.any(|name| request.tools.iter().any(|tool| tool.name.as_ref() == Some(name)))
+            && !self.agents.iter().any(|agent| hand_over_tool(request, &agent.name).is_some())
+    }
+}
+
+impl SessionTurnPlan {
+    /// The turn with the names of the tools that hand over, as the request declares them.
+    ///
+    /// # Errors
+    ///
+    /// The agent to which no tool of the request hands over.
+    pub(crate) fn said_to(&self, request: &ApiRequest) -> Result<WireTurn, &str> {
+        let mut turn = self.turn.clone();
+        for (position, agent) in &self.hand_overs {
+            let tool = hand_over_tool(request, agent).ok_or(agent.as_str())?;
+            if let Some(call) = turn.calls.get_mut(*position) {
+                (call.name, call.arguments) = (tool.name, tool.arguments);
+            }
+        }
+        Ok(turn)
+    }
+}
+
+// The runs of a session, read strictly from JSON, so that arguments keep the spelling of the script.
+
+/// Reads the list of the runs. What only the judge and the testee need is not looked at.
+fn read_runs(text: &str) -> Result<Vec<SessionRunPlan>, Error> {
+    read_text(text, "runs", |runs| runs.list()?.into_iter().map(read_run).collect())
+}
+
+fn read_run(reading: StrictReading<'_>) -> Result<SessionRunPlan, Error> {
+    let mut members = reading.members()?;
+    let mut run =
+        SessionRunPlan { message: members.read("message", StrictReading::string)?, ..SessionRunPlan::default() };
+    if let Some(compaction) = members.take("compact") {
+        let summary = compaction.members()?.read("summary", StrictReading::string)?;
+        // Some frameworks ask for one whatever the script says.
+        run.summary = Some(summary.unwrap_or_else(|| "A summary.".to_owned()));
+    }
+    run.turns = members.need("model", |turns| turns.list()?.into_iter().map(read_turn).collect())?;
+    Ok(run)
+}
+
+fn read_turn(reading: StrictReading<'_>) -> Result<SessionTurnPlan, Error> {
+    let mut members = reading.members()?;
+    let mut planned = SessionTurnPlan::default();
+    let mut thinking = Vec::new();
+    for part in members.read("opaque", StrictReading::list)?.unwrap_or_default() {
+        let (kind, thought) = read_opaque(part)?;
+        planned.kinds.push(kind);
+        thinking.extend(thought);
+    }
+    let mut calls = Vec::new();
+    for call in members.read("tool_calls", StrictReading::list)?.unwrap_or_default() {
+        let mut members = call.members()?;
+        match members.read("handoff", StrictReading::string)? {
+            Some(agent) => {
+                planned.hand_overs.push((calls.len(), agent));
+                let id = members.read("id", StrictReading::string)?;
+                calls.push(PlayedCall { id, name: String::new(), arguments: "{}".to_owned() });
+            }
+            None => calls.push(PlayedCall::from_members(members)?),
+        }
+    }
+    planned.turn = WireTurn { calls, thinking, ..WireTurn::from_members(members)? };
+    Ok(planned)
+}
+
+/// Reads the kind and content of an opaque part; nothing, if none of the APIs has it.
+fn read_opaque(reading: StrictReading<'_>) -> Result<(String, Option<PlayedThought>), Error> {
+    let mut members = reading.members()?;
+    let kind = members.need("kind", StrictReading::string)?;
+    let text = |members: &mut ObjectReading<'_>, name: &str| {
+        members.read(name, StrictReading::string).map(Option::unwrap_or_default)
+    };
+    let thought = match kind.as_str() {
+        "thinking" => {
+            let (text, signature) = (text(&mut members, "text")?, text(&mut members, "signature")?);
+            Some(PlayedThought::Open { text, signature: Some(signature) })
+        }
+        "redacted" => Some(PlayedThought::Redacted(text(&mut members, "data")?)),
+        "reasoning" => {
+            let (id, data) = (text(&mut members, "id")?, text(&mut members, "encrypted")?);
+            Some(PlayedThought::Sealed { id, data })
+        }
+        _ => None,
+    };
+    Ok((kind, thought))
+}
+
+// Finds the declared tool that hands over to an agent. Its name is the framework's own.
+
+/// A call that hands over, as a request declares its tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct HandOverTool {
+    name: String,
+    /// The JSON text of arguments that its schema takes.
+    arguments: String,
+}
+
+/// How the names of such tools usually begin.
+const USUAL: [&str; 3] = ["transfer_to_", "handoff_to_", "hand_off_to_"];
+
+/// The tool that hands over to an agent: one with a usual name, else the first one whose name ends with `_to_` and the agent's.
+fn hand_over_tool(request: &ApiRequest, agent: &str) -> Option<HandOverTool> {
+    let wanted = plain(agent);
+    let ends_in = |name: &str| plain(name).ends_with(&format!("_to_{wanted}"));
+    let is_usual = |name: &str| USUAL.iter().any(|begin| plain(name) == format!("{begin}{wanted}"));
+    let named = || request.tools.iter().filter(|tool| tool.is_function());
+    let has = |is: &dyn Fn(&str) -> bool| named().find(|tool| tool.name.as_deref().is_some_and(is));
+    let tool = has(&is_usual).or_else(|| has(&ends_in))?;
+    let arguments = tool.schema.as_ref().map(example_of).filter(Value::is_object);
+    let arguments = arguments.map_or_else(|| "{}".to_owned(), |arguments| arguments.to_string());
+    Some(HandOverTool { name: tool.name.clone()?, arguments: unmark_surrogates(&arguments).into_owned() })
+}
+
+/// A name without what frameworks change in it.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use threadspec::oracle::Api;
+
+    fn request(messages: &Value, tools: &[&str]) -> ApiRequest {
+        let declared = |name| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
+        let tools: Vec<Value> = tools.iter().map(declared).collect();
+        let body = json!({"model": "m", "messages": messages, "tools": tools});
+        ApiRequest::read(Api::OpenAiChat, &body)
+    }
+
+    fn plan(tools: &Value, compaction: &Value) -> SessionPlan {
+        let runs = json!([
+            {"message": "Add", "model": [{"content": "3"}]},
+            {"message": "And now?", "compact": compaction, "model": [{"content": "4"}]},
+        ]);
+        SessionPlan::of_case_input(&json!({"tools": tools, "runs": runs}).to_string()).expect("a plan")
+    }
+
+    #[test]
+    fn a_summary_is_asked_for_where_the_script_has_none() {
+        let tools = json!({"add": {"byId": {"a1": "3"}}});
+        for compaction in [json!({"keepMessages": 1}), json!({"keepMessages": 1, "summary": "They added."})] {
+            let plan = plan(&tools, &compaction);
+            let asked = request(&json!([{"role": "user", "content": "Summarize: Add, 3"}]), &[]);
+            assert!(plan.is_for_summary(1, true, &asked));
+            // In a run that compacts, and from no agent that has its tools.
+            assert!(!plan.is_for_summary(0, true, &asked));
+            assert!(!plan.is_for_summary(
+                1,
+                true,
+                &request(&json!([{"role": "user", "content": "And now?"}]), &["add"])
+            ));
+            assert!(plan.runs[1].summary.is_some());
+        }
+    }
+
+    #[test]
+    fn where_nobody_has_tools_the_messages_of_the_user_tell() {
+        let plan = plan(&json!({}), &json!({"keepMessages": 1}));
+        assert!(plan.is_for_summary(
+            1,
+            true,
+            &request(&json!([{"role": "user", "content": "Summarize: Add, 3"}]), &[])
+        ));
+        for last in [
+            json!({"role": "user", "content": "And now?"}),
+            json!({"role": "user", "content": "Add"}),
+            json!({"role": "assistant", "content": "3"}),
+        ] {
+            assert!(!plan.is_for_summary(1, true, &request(&json!([last]), &[])));
+        }
+        assert!(!plan.is_for_summary(1, false, &request(&json!([{"role": "user", "content": "Why?"}]), &[])));
+    }
+
+    #[test]
+    fn a_tool_is_found_by_its_name_and_called_as_its_schema_wants() {
+        let declared = |name: &str| {
+            let schema = json!({"type": "object", "required": ["why"], "properties": {"why": {"type": "string"}}});
+            json!({"name": name, "input_schema": schema})
+        };
+        let tools = ["look_to_b", "pay", "Transfer-to-B", "send_to_big_c"].map(declared);
+        let request = ApiRequest::read(Api::Anthropic, &json!({"tools": tools}));
+        let found = |agent: &str| hand_over_tool(&request, agent).map(|tool| tool.name);
+        assert_eq!(found("b").as_deref(), Some("Transfer-to-B"));
+        assert_eq!(found("Big C").as_deref(), Some("send_to_big_c"));
+        assert_eq!(found("pay"), None);
+        let tool = hand_over_tool(&request, "b").expect("a tool");
+        assert_eq!(tool.arguments, r#"{"why":"x"}"#);
     }
 }

@@ -1,38 +1,30 @@
 //! Judges a run over the wire: a pure function on its record.
 //!
-//! Each module judges the clauses that its name says, and names each fault once: a fault that a rule of the API reports is not reported again by a clause,
-//! and a call that did not come whole is a matter of WIRE-PARTIAL, not of WIRE-RETRY. What a request holds is for the judge of profile
-//! `universal`; it also decides between its own findings and these.
+//! It names each fault once: a fault that a rule of the API reports is not reported again by a clause, and a call that did not come whole is a
+//! matter of WIRE-PARTIAL, not of WIRE-RETRY. What a request holds is for the judge of profile `universal`; it also decides between its own
+//! findings and these.
 //!
 //! | module | clauses |
 //! |---|---|
-//! | `requests` | WIRE-REQUEST, WIRE-KEY, WIRE-RULES |
-//! | `tools` | WIRE-TOOLS, WIRE-TOOLS-SAME |
-//! | `sessions` | WIRE-TOOLS of several runs on one thread |
-//! | `retries` | WIRE-RETRY |
-//! | `pauses` | WIRE-WAIT, WIRE-BACKOFF |
-//! | `partial` | WIRE-PARTIAL |
-//! | `opaque` | WIRE-OPAQUE, WIRE-OPAQUE-BACK |
+//! | `requests` | WIRE-REQUEST, WIRE-KEY, WIRE-RULES, WIRE-TOOLS, WIRE-TOOLS-SAME |
+//! | `retries` | WIRE-RETRY, WIRE-WAIT, WIRE-BACKOFF, WIRE-PARTIAL |
 //! | `cache` | WIRE-CACHE |
-//! | `prefix` | requests as the text that a prompt cache sees |
+//! | this one | WIRE-OPAQUE, WIRE-OPAQUE-BACK |
 
 mod cache;
-mod opaque;
-mod partial;
-mod pauses;
-mod prefix;
 mod requests;
 mod retries;
-mod sessions;
 #[cfg(test)]
 mod tests;
-mod tools;
 
 use crate::plan::RunPlan;
-use crate::record::{Attempt, WireRecord};
+use crate::record::{Attempt, Said, SaidThought, WireRecord};
 use serde_json::{Value, json};
 use std::fmt;
 use threadspec::oracle::Api;
+use threadspec_apis::{OpaqueContent, OpaquePart, WireMessage};
+use threadspec_golden::clause;
+use threadspec_judge::protocol::Speaker;
 
 /// How much a finding counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,17 +93,17 @@ impl WireFindings {
 /// Everything that is wrong with a run.
 pub fn judge(plan: &RunPlan, record: &WireRecord) -> Vec<WireFinding> {
     let mut findings = WireFindings::default();
-    requests::judge(record, &mut findings);
+    requests::judge_requests(record, &mut findings);
     match &plan.session {
-        Some(session) => sessions::judge_tools(plan.api, session, record, &mut findings),
-        None => tools::judge(plan, record, &mut findings),
+        Some(session) => requests::judge_session_tools(plan.api, session, record, &mut findings),
+        None => requests::judge_tools(plan, record, &mut findings),
     }
-    partial::judge(plan, record, &mut findings);
+    retries::judge_partial(plan, record, &mut findings);
     retries::judge(record, &mut findings);
-    pauses::judge(record, &mut findings);
+    retries::judge_pauses(record, &mut findings);
     // In a session, SESSION-OPAQUE says it.
     if plan.session.is_none() {
-        opaque::judge(record, &mut findings);
+        judge_opaque(record, &mut findings);
     }
     cache::judge(plan, record, &mut findings);
     findings.0
@@ -122,7 +114,7 @@ pub fn judge(plan: &RunPlan, record: &WireRecord) -> Vec<WireFinding> {
 pub fn judge_retries(record: &WireRecord) -> Vec<WireFinding> {
     let mut findings = WireFindings::default();
     retries::judge(record, &mut findings);
-    pauses::judge(record, &mut findings);
+    retries::judge_pauses(record, &mut findings);
     findings.0
 }
 
@@ -136,7 +128,7 @@ pub fn judge_retries(record: &WireRecord) -> Vec<WireFinding> {
 /// assert!(cache_loss(Api::OpenAiChat, &body("Go"), &body("No")).is_some_and(|what| what.contains("messages[0]")));
 /// ```
 pub fn cache_loss(api: Api, before: &str, next: &str) -> Option<String> {
-    prefix::Prefix::of(api, before, None).loss(&prefix::Prefix::of(api, next, None)).map(|loss| loss.to_string())
+    cache::Prefix::of(api, before, None).loss(&cache::Prefix::of(api, next, None)).map(|loss| loss.to_string())
 }
 
 /// Each attempt of an ask with the one that follows it.
@@ -175,4 +167,99 @@ impl fmt::Display for Numbered<'_> {
 /// Returns whether a status says that the request is refused for good.
 fn is_final(status: u16) -> bool {
     (400..500).contains(&status) && ![408, 409, 429].contains(&status)
+}
+
+// WIRE-OPAQUE: what only the provider reads comes back as it was. WIRE-OPAQUE-BACK: it comes back at all.
+
+fn judge_opaque(record: &WireRecord, findings: &mut WireFindings) {
+    let answers: Vec<&Said> = (0..record.asks())
+        .filter_map(|ask| record.attempts_of(ask).next_back()?.said.as_ref())
+        .filter(|said| !said.calls.is_empty())
+        .collect();
+    for ask in 0..record.asks() {
+        for one in numbered(record, ask) {
+            judge_request(record.api, one, &answers, findings);
+        }
+    }
+}
+
+fn judge_request(api: Api, one: Numbered<'_>, answers: &[&Said], findings: &mut WireFindings) {
+    let Some(request) = &one.attempt.request else { return };
+    for part in &request.loose {
+        if let Some(what) = changed(part, answers.iter().flat_map(|said| &said.thoughts)) {
+            findings.must(clause::WIRE_OPAQUE, format!("{one}: {}: {what}", part.place));
+            return;
+        }
+    }
+    let mut next = 0;
+    for message in request.messages.iter().filter(|message| message.speaker == Speaker::Ai) {
+        // Ids may come again in each answer, so that each message belongs to the next one that fits.
+        let found = answers[next..].iter().position(|said| is_of(said, message));
+        next += found.map_or(0, |ahead| ahead + 1);
+        let Some(said) = found.and_then(|_| answers.get(next - 1)) else {
+            let all = || answers.iter().flat_map(|said| &said.thoughts);
+            if let Some((part, what)) = message.opaque.iter().find_map(|part| Some((part, changed(part, all())?))) {
+                findings.must(clause::WIRE_OPAQUE, format!("{one}: {}: {what}", part.place));
+                return;
+            }
+            continue;
+        };
+        if let Some((place, what)) = altered(said, message) {
+            findings.must(clause::WIRE_OPAQUE, format!("{one}: {place}: {what}"));
+            return;
+        }
+        let is_on = api != Api::Anthropic || request.thinking;
+        let (kept, wanted) = (message.opaque.len(), said.thoughts.len());
+        if api != Api::OpenAiChat && is_on && kept < wanted {
+            let what = format!("{kept} of {wanted} thoughts come back with the calls that they led to");
+            findings.should(clause::WIRE_OPAQUE_BACK, format!("{one}: {}: {what}", message.place));
+        }
+    }
+}
+
+/// Returns whether a message repeats an answer: it has its calls.
+fn is_of(said: &Said, message: &WireMessage) -> bool {
+    let ids = message.calls.iter().map(|call| &call.id);
+    !message.calls.is_empty() && ids.eq(said.calls.iter().map(|call| &call.id))
+}
+
+/// Finds a wrong thought of a message that repeats an answer, and its place: one is changed, of another answer, or out of order.
+fn altered(said: &Said, message: &WireMessage) -> Option<(String, String)> {
+    let mut rest = said.thoughts.iter();
+    for part in &message.opaque {
+        if rest.any(|thought| is_kept(thought, part)) {
+            continue;
+        }
+        let what = changed(part, said.thoughts.iter())
+            .unwrap_or_else(|| "it is behind a thought that came later, or twice".to_owned());
+        return Some((part.place.clone(), what));
+    }
+    None
+}
+
+/// Why a part is none of these thoughts, if so.
+fn changed<'a>(part: &OpaquePart, mut thoughts: impl Iterator<Item = &'a SaidThought>) -> Option<String> {
+    if thoughts.any(|thought| is_kept(thought, part)) {
+        return None;
+    }
+    Some(match &part.content {
+        OpaqueContent::Thinking { signature: None, .. } => "the signature of the thought is missing".to_owned(),
+        OpaqueContent::Thinking { .. } => "the thought or its signature is not what the model sent here".to_owned(),
+        OpaqueContent::Redacted { .. } => "the redacted thought is not what the model sent here".to_owned(),
+        OpaqueContent::Reasoning { .. } => "the encrypted reasoning is not what the model sent here".to_owned(),
+        OpaqueContent::Text(_) => return None,
+    })
+}
+
+/// Returns whether a part is a thought as it was.
+fn is_kept(thought: &SaidThought, part: &OpaquePart) -> bool {
+    match &part.content {
+        OpaqueContent::Thinking { text, signature } => {
+            !thought.is_redacted && *text == thought.text && *signature == thought.opaque
+        }
+        OpaqueContent::Redacted { data } => thought.is_redacted && Some(data) == thought.opaque.as_ref(),
+        // An item without encrypted contents is found by its id, if it is stored.
+        OpaqueContent::Reasoning { encrypted, .. } => encrypted.is_none() || *encrypted == thought.opaque,
+        OpaqueContent::Text(_) => true,
+    }
 }

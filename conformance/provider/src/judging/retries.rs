@@ -1,12 +1,15 @@
-//! WIRE-RETRY: after a failed attempt comes the same request, one that goes on with what came whole (which is a new ask), or none.
+//! Judges what comes after a failed attempt: WIRE-RETRY, WIRE-WAIT, WIRE-BACKOFF, WIRE-PARTIAL.
 
-use super::{Numbered, WireFindings, is_final, neighbours, numbered};
-use crate::record::{Attempt, WireRecord};
-use threadspec_apis::{ApiRequest, DeclaredTool, WireCall, WireMessage};
+use super::{Numbered, WireFindings, all, is_final, neighbours, numbered};
+use crate::plan::RunPlan;
+use crate::record::{Attempt, Said, SaidByModel, WireRecord};
+use std::time::Duration;
+use threadspec::surrogates::without_marks;
+use threadspec_apis::{ApiRequest, DeclaredTool, Finish, WireCall, WireMessage};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Speaker;
 
-const CLAUSE: &str = clause::WIRE_RETRY;
+const RETRY: &str = clause::WIRE_RETRY;
 /// How many attempts an answer is worth.
 const MOST_ATTEMPTS: usize = 10;
 
@@ -16,18 +19,18 @@ pub(super) fn judge(record: &WireRecord, findings: &mut WireFindings) {
             if is_unchanged(before.attempt, next.attempt) {
                 let status = before.attempt.status.unwrap_or_default();
                 let what = format!("the attempt before was refused with {status}, and comes again unchanged");
-                findings.must(CLAUSE, format!("{next}: {what}"));
+                findings.must(RETRY, format!("{next}: {what}"));
             }
         } else if let Some(what) = change(before, next).filter(|_| !findings.breaks(clause::WIRE_PARTIAL)) {
             findings
-                .must(CLAUSE, format!("{next}: the attempt before failed, and this is not the same request: {what}"));
+                .must(RETRY, format!("{next}: the attempt before failed, and this is not the same request: {what}"));
         }
     }
     for ask in 0..record.asks() {
         let count = numbered(record, ask).count();
         if count > MOST_ATTEMPTS {
             let what = format!("{count} attempts for one answer; after {MOST_ATTEMPTS} it is time to give up");
-            findings.must(CLAUSE, format!("request {}: {what}", ask + 1));
+            findings.must(RETRY, format!("request {}: {what}", ask + 1));
         }
     }
 }
@@ -103,4 +106,119 @@ fn changed_tools(one: &ApiRequest, other: &ApiRequest) -> Option<String> {
             format!("{} tools are declared, and were {}", theirs.len(), ours.len())
         }
     })
+}
+
+// WIRE-WAIT: a retry does not come before the time that the answer names. WIRE-BACKOFF: where it names none, pauses are no tight loop.
+
+/// The most that a clock may be off.
+const TOLERANCE: Duration = Duration::from_millis(5);
+/// The shortest pause that is one.
+const SHORTEST: Duration = Duration::from_millis(50);
+
+pub(super) fn judge_pauses(record: &WireRecord, findings: &mut WireFindings) {
+    // The pause before, and the ask that it was for.
+    let mut last: Option<(usize, Duration)> = None;
+    for (before, next) in neighbours(record) {
+        let waited = pause(before, next);
+        let fault = before.attempt.fault.as_ref();
+        if let Some(wanted) = fault.and_then(|fault| fault.retry_after) {
+            last = None;
+            if waited + TOLERANCE < wanted {
+                let what = format!("it comes {} ms after an answer that says to wait {}", ms(waited), ms(wanted));
+                findings.must(clause::WIRE_WAIT, format!("{next}: {what}"));
+            }
+            continue;
+        }
+        // What is changed need not wait.
+        if before.attempt.status.is_some_and(is_final) {
+            last = None;
+            continue;
+        }
+        let ask = before.attempt.ask;
+        let earlier = last.filter(|(other, _)| *other == ask).map(|(_, pause)| pause);
+        if waited < SHORTEST {
+            let what = format!("it comes {} ms after a failed attempt", ms(waited));
+            findings.should(clause::WIRE_BACKOFF, format!("{next}: {what}"));
+        } else if let Some(earlier) = earlier.filter(|earlier| waited * 2 < *earlier) {
+            let what = format!("the pause before it is {} ms, and the one before that was {}", ms(waited), ms(earlier));
+            findings.should(clause::WIRE_BACKOFF, format!("{next}: {what}"));
+        }
+        last = Some((ask, waited));
+    }
+}
+
+/// How long it took from the end of one attempt to the next.
+fn pause(before: Numbered<'_>, next: Numbered<'_>) -> Duration {
+    let end = before.attempt.ended.unwrap_or(before.attempt.at);
+    next.attempt.at.saturating_sub(end)
+}
+
+fn ms(time: Duration) -> u128 {
+    time.as_millis()
+}
+
+// WIRE-PARTIAL: no call that did not come whole is sent back or run.
+
+const PARTIAL: &str = clause::WIRE_PARTIAL;
+
+pub(super) fn judge_partial(plan: &RunPlan, record: &WireRecord, findings: &mut WireFindings) {
+    for (position, attempt) in record.attempts.iter().enumerate() {
+        let Some(said) = &attempt.said else { continue };
+        let parts = attempt.came.parts.iter().filter_map(|part| said.calls.get(part.call));
+        for call in parts.filter(|call| !is_known(record, position, call)) {
+            // Arguments that are no JSON are a matter of SESSION-RAW there.
+            if plan.session.is_none() || !attempt.came.whole {
+                judge_call(record, attempt, said, call, findings);
+            }
+        }
+    }
+}
+
+fn judge_call(record: &WireRecord, attempt: &Attempt, said: &Said, call: &SaidByModel, findings: &mut WireFindings) {
+    // The same call may come whole in the answer to a retry.
+    let comes_whole = comes_whole(record, attempt, call);
+    let is_later = |later: &Numbered<'_>| {
+        later.attempt.at >= attempt.at
+            && !std::ptr::eq(later.attempt, attempt)
+            && (later.attempt.ask == attempt.ask || later.attempt.ask > attempt.ask && !comes_whole)
+    };
+    let sends = |later: &Numbered<'_>| {
+        let messages = later.attempt.request.iter().flat_map(|request| &request.messages);
+        messages.flat_map(|message| &message.calls).any(|sent| sent.id == call.id)
+    };
+    let Some(later) = all(record).filter(is_later).find(sends) else { return };
+    let id = without_marks(&call.id);
+    let why = if !attempt.came.whole {
+        "the answer broke off before it was closed"
+    } else if said.stop.as_deref().is_some_and(|stop| Finish::of_name(stop) == Finish::Length) {
+        "the limit cut the answer off in it"
+    } else {
+        // It is closed, and no JSON: whoever tells the model so has neither run nor repaired it.
+        let what = format!("{later}: the arguments of the call `{id}` are no JSON object, and it is sent back");
+        findings.should(PARTIAL, what);
+        return;
+    };
+    let answers = |message: &WireMessage| message.call_id.as_deref() == Some(&*call.id);
+    let is_answered = later.attempt.request.iter().flat_map(|request| &request.messages).any(answers);
+    let how = if is_answered { "sent back with an answer" } else { "sent back" };
+    findings.must(PARTIAL, format!("{later}: the call `{id}` is {how}, but {why}"));
+}
+
+/// Returns whether the last answer to the same ask has the call as a whole.
+fn comes_whole(record: &WireRecord, attempt: &Attempt, call: &SaidByModel) -> bool {
+    let whole = |other: &Attempt| {
+        let said = other.said.iter().flat_map(|said| said.whole_calls(&other.came));
+        said.into_iter().any(|whole| whole.id == call.id)
+    };
+    record.attempts_of(attempt.ask).next_back().is_some_and(whole)
+}
+
+/// Returns whether an earlier ask has a call of this id, so that it is sent for another reason.
+fn is_known(record: &WireRecord, position: usize, call: &SaidByModel) -> bool {
+    let Some(attempt) = record.attempts.get(position) else { return false };
+    let in_request = || {
+        let messages = attempt.request.iter().flat_map(|request| &request.messages);
+        messages.flat_map(|message| &message.calls).any(|sent| sent.id == call.id)
+    };
+    in_request()
 }

@@ -1,6 +1,6 @@
 //! Each clause on histories that are right, and on histories that are wrong in one way.
 
-use super::prefix::Prefix;
+use super::cache::Prefix;
 use super::*;
 use crate::record::{
     BreachOutcome, CallPart, Came, JudgedBreach, PlayedFault, RequestProblem, Said, SaidByModel, SaidThought, Stray,

@@ -1,34 +1,25 @@
-//! One run: its asks, what the model says to them, what is kept for it, and the record of it all.
+//! Plays one run: its asks, the turns that answer them, and the record of it all.
 
-mod ask;
 mod body;
-mod fairness;
 mod judge;
-mod kept;
 mod play;
-mod said;
-mod session_turns;
-mod turns;
 
-pub(crate) use ask::{Ask, AskState, ask_of};
-pub(crate) use body::Body;
-pub(crate) use fairness::Repeatable;
-pub(crate) use judge::RuleHeaders;
-pub(crate) use kept::Kept;
-pub(crate) use session_turns::SessionTurns;
-pub(crate) use turns::{Listed, Turns};
+pub(crate) use body::{Body, Kept};
+pub(crate) use judge::{Repeatable, RuleHeaders};
 
 use crate::exchange::Reaction;
-use crate::http::{Head, without_keys};
-use crate::options::EngineOptions;
-use crate::plan::RunPlan;
-use crate::received::Received;
-use crate::record::{Attempt, Stray, WireRecord};
+use crate::http::{Head, Received, without_keys};
+use crate::plan::{EngineOptions, RunPlan, SessionPlan};
+use crate::record::{Attempt, Said, SaidByModel, Stray, WireRecord};
+use crate::script::WireTurn;
 use play::{Acceptable, Played};
 use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Debug;
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_apis::{ApiError, IdSource, PromptLog, PromptText, Usage, json_text};
+use threadspec_apis::{ApiError, ApiRequest, IdSource, PromptLog, PromptText, Usage, WireCall, WireMessage, json_text};
+use threadspec_judge::protocol::Speaker;
 use threadspec_judge::universal::value;
 
 /// How many strays a run keeps; the others say nothing new.
@@ -184,5 +175,192 @@ impl PlayedRun {
             Some(response) => Reaction::Answer(head.json(200, json_text(response, false))),
             None => head.error(&ApiError::unknown_response(id)),
         }
+    }
+}
+
+// Asks: which attempts want the same answer.
+
+/// One answer that the agent wants.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    /// The model's answer; `None` as long as every attempt was refused.
+    pub(crate) turn: Option<WireTurn>,
+    /// How many of the turn's faults were played.
+    pub(crate) played: usize,
+    /// The last attempt, by its position in the record.
+    pub(crate) last: usize,
+    pub(crate) state: AskState,
+}
+
+/// How far an ask is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AskState {
+    /// The last attempt is being answered.
+    Answering,
+    /// The last attempt is being answered, and will fail.
+    Failing,
+    /// The last attempt failed.
+    Failed,
+    /// It has its answer, or the agent went on with a part of one.
+    Over,
+}
+
+/// The ask that a request is another attempt of; `None` if it is a new one. Asks that the agent goes on from with what came whole are
+/// over.
+///
+/// An attempt that failed is followed by another one, whatever the agent sends. Two attempts at the same time are two asks; but a client that
+/// has seen its attempt fail may be faster than whoever tells that the answer was over.
+pub(crate) fn ask_of(asks: &mut [Ask], attempts: &[Attempt], request: Option<&ApiRequest>) -> Option<usize> {
+    let mut other = None;
+    for (number, ask) in asks.iter_mut().enumerate() {
+        if !matches!(ask.state, AskState::Failed | AskState::Failing) {
+            continue;
+        }
+        let before = attempts.get(ask.last);
+        if let (Some(before), Some(request)) = (before, request) {
+            if goes_on(before, request) {
+                ask.state = AskState::Over;
+                continue;
+            }
+            if before.request.as_ref().is_some_and(|before| is_same(&before.messages, &request.messages)) {
+                return Some(number);
+            }
+        }
+        if ask.state == AskState::Failed {
+            other.get_or_insert(number);
+        }
+    }
+    other
+}
+
+/// Returns whether two lists say the same.
+fn is_same(ones: &[WireMessage], others: &[WireMessage]) -> bool {
+    ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| says_same(one, other))
+}
+
+fn says_same(one: &WireMessage, other: &WireMessage) -> bool {
+    let call =
+        |(one, other): (&WireCall, &WireCall)| one.id == other.id && one.name == other.name && one.args == other.args;
+    one.speaker == other.speaker
+        && one.content == other.content
+        && one.call_id == other.call_id
+        && one.calls.len() == other.calls.len()
+        && one.calls.iter().zip(&other.calls).all(call)
+}
+
+/// Returns whether a request goes on with what came whole of an answer that broke off: behind the messages of its request are the text so
+/// far, or a part of it, with calls that are closed.
+fn goes_on(before: &Attempt, request: &ApiRequest) -> bool {
+    let (Some(said), Some(earlier)) = (&before.said, &before.request) else { return false };
+    let earlier = &earlier.messages;
+    let Some(message) = request.messages.get(earlier.len()) else { return false };
+    message.speaker == Speaker::Ai
+        && is_same(earlier, &request.messages[..earlier.len()])
+        && before.came.text.starts_with(&message.content)
+        && !(message.calls.is_empty() && message.content.is_empty())
+        && calls_came(said, before, message)
+}
+
+/// Returns whether all calls of a message came whole, in their order. They may have other ids now.
+fn calls_came(said: &Said, before: &Attempt, message: &WireMessage) -> bool {
+    let mut whole = said.whole_calls(&before.came);
+    message.calls.iter().all(|call| whole.any(|said| said.name == call.name && is_sent(said, call)))
+}
+
+fn is_sent(said: &SaidByModel, call: &WireCall) -> bool {
+    said.id == call.id || value::read(&said.arguments).is_ok_and(|args| args == call.args)
+}
+
+// Chooses the turn that answers an ask.
+
+/// A source of the turns of a run.
+///
+/// A case has a list; a script of a provider that is alone may have rules.
+pub(crate) trait Turns: Debug + Send {
+    /// The turn that answers an ask, counted from 0, whose first acceptable request this is; `None` if nothing is left to say.
+    fn turn(&mut self, ask: usize, request: &ApiRequest) -> Option<WireTurn>;
+
+    /// An ask begins with this request, which may be refused.
+    fn ask(&mut self, _ask: usize, _request: &ApiRequest) {}
+
+    /// A run of a session begins, counted from 0.
+    fn begin_run(&mut self, _run: usize) {}
+}
+
+/// A list: each ask has its own turn, in the order in which the asks came.
+#[derive(Debug)]
+pub(crate) struct Listed(pub(crate) Vec<WireTurn>);
+
+impl Turns for Listed {
+    fn turn(&mut self, ask: usize, _: &ApiRequest) -> Option<WireTurn> {
+        // No ask comes twice.
+        self.0.get_mut(ask).map(std::mem::take)
+    }
+}
+
+// Chooses the turn that answers a request of a session: the next one of the run that began last.
+
+/// The turns of a session.
+#[derive(Debug)]
+pub(crate) struct SessionTurns {
+    plan: SessionPlan,
+    run: usize,
+    /// How many asks of the run there were, and how many of them were not for a summary.
+    asks: (usize, usize),
+    places: HashMap<usize, TurnPlace>,
+}
+
+/// Where the answer to an ask is.
+#[derive(Clone, Copy, Debug)]
+enum TurnPlace {
+    Summary(usize),
+    Turn(usize, usize),
+}
+
+impl SessionTurns {
+    pub(crate) fn new(plan: SessionPlan) -> Self {
+        Self { plan, run: 0, asks: (0, 0), places: HashMap::new() }
+    }
+
+    fn place(&mut self, ask: usize, request: &ApiRequest) -> TurnPlace {
+        if let Some(place) = self.places.get(&ask) {
+            return *place;
+        }
+        let (all, turns) = &mut self.asks;
+        let is_first = *all == 0;
+        *all += 1;
+        let place = if self.plan.is_for_summary(self.run, is_first, request) {
+            TurnPlace::Summary(self.run)
+        } else {
+            *turns += 1;
+            TurnPlace::Turn(self.run, *turns - 1)
+        };
+        self.places.insert(ask, place);
+        place
+    }
+}
+
+impl Turns for SessionTurns {
+    fn turn(&mut self, ask: usize, request: &ApiRequest) -> Option<WireTurn> {
+        match self.place(ask, request) {
+            TurnPlace::Summary(run) => {
+                let content = self.plan.runs.get(run)?.summary.clone();
+                Some(WireTurn { content, ..WireTurn::default() })
+            }
+            TurnPlace::Turn(run, number) => {
+                let turn = self.plan.runs.get(run)?.turns.get(number)?;
+                let failing = |agent| WireTurn::failing(format!("no tool hands over to {agent}"));
+                Some(turn.said_to(request).unwrap_or_else(failing))
+            }
+        }
+    }
+
+    fn ask(&mut self, ask: usize, request: &ApiRequest) {
+        // A refused request has its place, too.
+        self.place(ask, request);
+    }
+
+    fn begin_run(&mut self, run: usize) {
+        (self.run, self.asks) = (run, (0, 0));
     }
 }

@@ -1,20 +1,18 @@
 //! The way to an upstream: a request goes on as it came, and the answer passes through as it arrives.
 
-use super::answer::PlannedBreak;
-use super::link::Link;
+use super::socket::{Link, PlannedBreak};
 use crate::error::Error;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1;
-use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{Request, Response, Uri};
+use hyper::{Request, Response, Uri, header};
 use hyper_util::rt::TokioIo;
-use std::fmt;
-use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use std::{fmt, io};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::spawn_local;

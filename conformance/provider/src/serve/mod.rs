@@ -3,34 +3,27 @@
 //! It reads requests within [`ServerLimits`], and does what [`Answers`] plans: parts of an answer when they are due, each in a write of its own,
 //! and ends that break off. It knows no API and no script.
 
-mod answer;
 mod ask;
-mod bounds;
-mod content;
 mod forward;
-mod host;
-mod limits;
-mod link;
 mod server;
 mod service;
 mod socket;
-
 #[cfg(test)]
 mod tests;
 
 pub use ask::AskLimits;
 pub use forward::Upstream;
-pub use limits::ServerLimits;
+pub use server::ServerLimits;
 
 use crate::error::Error;
 use crate::exchange::Reaction;
-use crate::received::Received;
+use crate::http::Received;
 use server::ServerOrder;
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 use threadspec::oracle::Api;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};

@@ -1,17 +1,15 @@
-//! Runs the thread of a server: it accepts connections, and ends on order.
+//! Runs the thread of a server: it accepts connections within limits, and ends on order.
 
-use super::content::BodyBudget;
-use super::link::{Link, Order, Phase};
-use super::service::exchange;
-use super::socket::{Socket, Space, space};
-use super::{Answers, ServerLimits, SharedState};
+use super::service::{BodyBudget, exchange};
+use super::socket::{Link, Order, Phase, Socket, Space, space};
+use super::{Answers, SharedState};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -186,4 +184,104 @@ async fn connection<A: Answers>(
         connection.as_mut().poll(context).map(|_| ())
     })
     .await;
+}
+
+// Limits the cost of one client.
+
+/// How much a client may send, and how long it may take.
+///
+/// What exceeds a limit is answered with 431, 413 or 408, or its connection is closed; others do not notice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// The bytes of a request before its body.
+    pub header_bytes: usize,
+    /// The fields of a header.
+    pub header_fields: usize,
+    /// The bytes of a body, as it was sent and as it is when its encoding is undone.
+    pub body_bytes: usize,
+    /// The bytes of all bodies that are on their way at once; who would exceed them with more than a megabyte is refused.
+    pub all_bodies: usize,
+    /// How deep a body may be nested.
+    pub depth: usize,
+    /// How many values it may have.
+    pub values: usize,
+    /// How many connections are open at once; others wait until one ends.
+    pub connections: usize,
+    /// How long the header of a request may take, and the first one of a connection to begin.
+    pub header_time: Duration,
+    /// How long a client may send no byte of a body.
+    pub body_pause: Duration,
+    /// How long it may read nothing of an answer.
+    pub stalled: Duration,
+    /// How long a connection may wait for its next request.
+    pub idle: Duration,
+    /// How long answers may go on when the server should end.
+    pub farewell: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            header_bytes: 64 << 10,
+            header_fields: 100,
+            body_bytes: 64 << 20,
+            all_bodies: 512 << 20,
+            depth: 10_000,
+            values: 1 << 20,
+            connections: 1024,
+            header_time: Duration::from_secs(10),
+            body_pause: Duration::from_secs(10),
+            stalled: Duration::from_secs(30),
+            idle: Duration::from_secs(60),
+            farewell: Duration::from_secs(1),
+        }
+    }
+}
+
+// The field `host`: a page that a browser was led to by a name of its own must not reach this server.
+
+/// Returns whether an authority is a literal address or `localhost`, with or without a port.
+pub(super) fn is_local(authority: &str) -> bool {
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((host, port)) if is_port(port) => host,
+            _ => return false,
+        },
+        None => match authority.split_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            Some(_) => return false,
+            None => authority,
+        },
+    };
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok()
+}
+
+fn is_port(text: &str) -> bool {
+    text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_local;
+
+    #[test]
+    fn only_addresses_and_localhost_are_local() {
+        for host in ["127.0.0.1", "127.0.0.1:80", "localhost", "LocalHost:4", "[::1]", "[::1]:80", "10.0.0.7:1"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "example.com:80",
+            "localhost.example.com",
+            "127.0.0.1.nip.io",
+            "[::1",
+            "::1",
+            "a@127.0.0.1",
+            "127.0.0.1:80:80",
+            "localhost:x",
+        ] {
+            assert!(!is_local(host), "{host}");
+        }
+    }
 }

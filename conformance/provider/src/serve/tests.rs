@@ -2,7 +2,7 @@
 
 use super::{Answers, Server, ServerLimits};
 use crate::exchange::{PlannedAnswer, PlannedEnd, Reaction, WireStep};
-use crate::received::{Received, Unreadable};
+use crate::http::{Received, Unreadable};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::thread;

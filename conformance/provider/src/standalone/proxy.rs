@@ -1,12 +1,11 @@
 //! A proxy before a real upstream: it answers nothing itself, and judges behind the back of what passes.
 
+use super::conversations::{AskedTalk, News, Talk, Talks};
 use super::rule_findings;
-use super::talks::{AskedTalk, News, Talk, Talks};
 use super::transcript::LineRecorder;
 use crate::exchange::{AttemptId, Reaction};
-use crate::http::{Head, Route, keys, unreadable, without_keys};
-use crate::passing::{as_recorded, broken};
-use crate::received::{Received, Unreadable};
+use crate::http::{Head, Received, Route, Unreadable, keys, unreadable, without_keys};
+use crate::overheard::{as_recorded, broken};
 use crate::record::{Attempt, Came};
 use crate::run::RuleHeaders;
 use crate::serve::{Answers, UpstreamPart};

@@ -2,8 +2,8 @@
 //!
 //! The first line is a [`header`]. Then comes a line for each attempt whose answer is over. No line holds a key.
 
+use super::conversations::{AskedTalk, Talk, Talks};
 use super::found_in;
-use super::talks::{AskedTalk, Talk, Talks};
 use crate::Error;
 use crate::exchange::{AttemptId, PlannedAnswer, WireStep};
 use crate::record::{Attempt, WireRecord};

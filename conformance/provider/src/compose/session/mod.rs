@@ -3,11 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use super::names::{KnownCall, Renamed};
+use super::{KnownCall, Renamed};
 use crate::judging::{WireFinding, judge};
-use crate::plan::RunPlan;
+use crate::plan::{RunPlan, SessionPlan};
 use crate::record::{Attempt, WireRecord};
-use crate::session::SessionPlan;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec::surrogates::without_marks;

@@ -1,7 +1,7 @@
 //! Requests that nobody could answer.
 
 use super::*;
-use crate::received::Unreadable;
+use crate::http::Unreadable;
 use crate::record::RequestProblem;
 
 fn of_model(api: Api) -> Wire {

@@ -15,9 +15,8 @@ mod runs;
 
 use super::{EndedRun, Engine};
 use crate::exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction};
-use crate::options::EngineOptions;
-use crate::plan::RunPlan;
-use crate::received::Received;
+use crate::http::Received;
+use crate::plan::{EngineOptions, RunPlan};
 use crate::script::WireTurn;
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Conversations: distinguished, judged each, and forgotten in time.
 
 use super::{Desk, call_and_text, chat, request, result, turns, user};
+use crate::http::Received;
 use crate::judging::WireLevel;
-use crate::received::Received;
 use crate::serve::Answers;
 use crate::standalone::name;
 use serde_json::{Value, json};

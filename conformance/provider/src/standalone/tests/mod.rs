@@ -9,8 +9,8 @@ mod transcript;
 
 use super::{Script, Standalone};
 use crate::exchange::{PlannedAnswer, Reaction};
-use crate::options::EngineOptions;
-use crate::received::Received;
+use crate::http::Received;
+use crate::plan::EngineOptions;
 use crate::serve::Answers;
 use serde_json::{Value, json};
 use std::time::Duration;
