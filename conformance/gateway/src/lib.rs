@@ -8,31 +8,18 @@
 //! |---|---|
 //! | `case` | the cases of `golden/gateway/`, and the client that plays them |
 //! | `compose` | from both sides to the output of op `tools` |
-//! | `exchange` | what the client sent and received |
-//! | `recorder` | what keeps it |
 //! | `run` | a run from both sides |
-//! | `pairing` | which attempts came because of which exchange |
 //! | `finding` | a difference, with both bodies |
-//! | `shown` | the place of a difference, both bodies, and the command that repeats it |
-//! | `sent` | a request of the client as it is read |
 //! | `judging` | the clauses, and which of them names what |
 
 mod case;
 mod compose;
-mod exchange;
 mod finding;
 mod judging;
-mod pairing;
-mod recorder;
 mod run;
-mod sent;
-mod shown;
 
 pub use case::{GatewayCase, GatewayRound, play};
 pub use compose::{compose, compose_with};
-pub use exchange::ClientExchange;
-pub use finding::{BothSides, GateFinding, Way};
+pub use finding::{BothSides, GateFinding, Way, curl, differing};
 pub use judging::judge;
-pub use recorder::ExchangeRecorder;
-pub use run::{GatewayAttempts, GatewayRun};
-pub use shown::{curl, differing};
+pub use run::{ClientExchange, ExchangeRecorder, GatewayAttempts, GatewayRun};

@@ -1,32 +1,20 @@
 //! Compares the provider's answer with the answer that the client read.
-//!
-//! | module | what it judges |
-//! |---|---|
-//! | `heard` | an answer as the client reads it |
-//! | `said` | GATE-SAID, and GATE-INVENTED, GATE-IDS in answers |
-//! | `stop` | GATE-STOP |
-//! | `thoughts` | GATE-THINKING, and GATE-OPAQUE in answers |
-//! | `failed` | GATE-STATUS, GATE-WORDS, GATE-WAIT |
-//! | `cut` | GATE-CUT |
-//! | `stream` | GATE-STREAM: the form of streams |
 
-mod cut;
-mod failed;
-mod heard;
+mod end;
 mod said;
-mod stop;
 mod stream;
-mod thoughts;
 
 use super::{At, GateJudging};
-use crate::exchange::ClientExchange;
+use crate::finding;
 use crate::finding::Way;
-use crate::sent::SentByClient;
-use crate::shown;
-use heard::{ClientHeard, HeardForm};
+use crate::run::{ClientExchange, SentByClient};
+use serde_json::Value;
 use threadspec::oracle::Api;
-use threadspec_apis::AnswerEnd;
+use threadspec::surrogates::without_marks;
+use threadspec_apis::sse::{SseEvent, SseParser};
+use threadspec_apis::{AnswerEnd, AnswerReader, ApiError, ReadAnswer, read_answer};
 use threadspec_golden::clause;
+use threadspec_judge::universal::{halves, value};
 use threadspec_provider::client::ClientResponse;
 use threadspec_provider::{Attempt, Said, WireLevel};
 
@@ -55,8 +43,8 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     let mut answer = Answer { judging, at, exchange, sent, attempt, read: read.unwrap_or_default(), api: exchange.api };
     match (&attempt.said, attempt.status) {
         (Some(said), Some(200)) if attempt.came.whole => whole(&mut answer, said),
-        (Some(said), Some(200)) => cut::judge(&mut answer, said),
-        _ => failed::judge(&mut answer),
+        (Some(said), Some(200)) => end::judge_cut(&mut answer, said),
+        _ => end::judge_failed(&mut answer),
     }
 }
 
@@ -71,7 +59,7 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
             let what = format!(
                 "the model answered, and the client receives status {}: {}",
                 response.status,
-                shown::quoted(&heard.text)
+                finding::quoted(&heard.text)
             );
             answer.must(clause::GATE_STATUS, what, Some(said), "");
         }
@@ -94,13 +82,13 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
         HeardForm::Plain { read: Ok(read), body } => {
             if let AnswerEnd::Failed(error) = &read.end {
                 let what =
-                    format!("the model answered, and the client reads the error {}", shown::quoted(&error.message));
+                    format!("the model answered, and the client reads the error {}", finding::quoted(&error.message));
                 return answer.must(clause::GATE_STATUS, what, Some(said), "");
             }
             said::judge_blocks(answer, said, said::odd_blocks(answer.api, body));
-            said::judge(answer, said, read);
-            stop::judge(answer, said, read);
-            thoughts::judge(answer, said, read);
+            said::judge_said(answer, said, read);
+            end::judge_stop(answer, said, read);
+            said::judge_thoughts(answer, said, read);
         }
         HeardForm::Stream(events) => {
             let begun = answer.judging.findings.len();
@@ -113,9 +101,9 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
             {
                 return;
             }
-            said::judge(answer, said, &events.read);
-            stop::judge(answer, said, &events.read);
-            thoughts::judge(answer, said, &events.read);
+            said::judge_said(answer, said, &events.read);
+            end::judge_stop(answer, said, &events.read);
+            said::judge_thoughts(answer, said, &events.read);
         }
     }
 }
@@ -132,7 +120,8 @@ impl Answer<'_, '_> {
     /// Adds a finding, with what was sent and what was read near a text.
     fn add(&mut self, clause: &'static str, level: WireLevel, what: impl AsRef<str>, said: Option<&Said>, near: &str) {
         let before = said.map_or_else(|| self.refusal(), |said| serde_json::to_string(said).unwrap_or_default());
-        let sides = shown::sides(Way::Answer, shown::near(&before, near), shown::near(&self.read, near), self.exchange);
+        let sides =
+            finding::sides(Way::Answer, finding::near(&before, near), finding::near(&self.read, near), self.exchange);
         self.judging.add(self.at, clause, level, what, Some(sides));
     }
 
@@ -148,4 +137,89 @@ impl Answer<'_, '_> {
     fn response(&self) -> Option<&ClientResponse> {
         self.exchange.response.as_ref()
     }
+}
+
+// Reads the answer that a client received, as the SDKs of its API read it.
+
+/// An answer as it was received.
+#[derive(Debug)]
+struct ClientHeard {
+    status: u16,
+    /// The body as a text.
+    text: String,
+    form: HeardForm,
+}
+
+/// In which form it came.
+#[derive(Debug)]
+enum HeardForm {
+    /// A status of 400 or more.
+    Error(ApiError),
+    /// One text of JSON.
+    Plain { body: Value, read: Result<ReadAnswer, String> },
+    /// Events.
+    Stream(HeardStream),
+}
+
+/// A stream of events.
+#[derive(Debug)]
+struct HeardStream {
+    events: Vec<SseEvent>,
+    /// The answer up to its end, or up to the part that cannot be read.
+    read: ReadAnswer,
+    /// Why an event could not be read.
+    error: Option<String>,
+    /// True if an event began that has no end.
+    has_rest: bool,
+}
+
+impl ClientHeard {
+    fn of(api: Api, response: &ClientResponse) -> Self {
+        let bytes = response.body();
+        let text = halves::decode(&bytes)
+            .map_or_else(|_| String::from_utf8_lossy(&bytes).into_owned(), |text| without_marks(&text).into_owned());
+        let is_json = || text.trim_start().starts_with(['{', '[']);
+        let is_stream = response.header("content-type").is_some_and(|kind| kind.contains("event-stream"))
+            || ["data:", "event:", ":"].iter().any(|begin| text.trim_start().starts_with(begin));
+        let form = if response.status >= 400 {
+            let body = value::read(&text).unwrap_or_else(|_| Value::from(text.as_str()));
+            HeardForm::Error(ApiError::read(response.status, &body))
+        } else if is_stream && !is_json() {
+            HeardForm::Stream(HeardStream::of(api, &bytes))
+        } else {
+            let decoded = str::from_utf8(&bytes).map_err(|error| format!("it is not UTF-8: {error}"));
+            let body = decoded.and_then(|text| value::read(text).map_err(|error| format!("it is no JSON: {error}")));
+            match body {
+                Ok(body) => HeardForm::Plain { read: read_answer(api, &body).map_err(|error| error.to_string()), body },
+                Err(why) => HeardForm::Plain { body: Value::Null, read: Err(why) },
+            }
+        };
+        Self { status: response.status, text, form }
+    }
+
+    /// Returns the readable part, if there is one.
+    fn read(&self) -> Option<&ReadAnswer> {
+        match &self.form {
+            HeardForm::Error(_) => None,
+            HeardForm::Plain { read, .. } => read.as_ref().ok(),
+            HeardForm::Stream(stream) => Some(&stream.read),
+        }
+    }
+}
+
+impl HeardStream {
+    fn of(api: Api, bytes: &[u8]) -> Self {
+        let mut parser = SseParser::default();
+        let events = parser.push(bytes);
+        let mut reader = AnswerReader::new(api);
+        // SDKs go no further than an event that they cannot read, and `[DONE]` is none that they read.
+        let read = events.iter().filter(|event| !is_done(event));
+        let error = read.into_iter().find_map(|event| reader.push(event).err()).map(|error| error.to_string());
+        Self { read: reader.said(), error, has_rest: !parser.is_between_events(), events }
+    }
+}
+
+/// Returns whether an event is the last line of a chat's stream, which gateways write behind streams of other APIs, too.
+fn is_done(event: &SseEvent) -> bool {
+    event.data.trim() == "[DONE]"
 }

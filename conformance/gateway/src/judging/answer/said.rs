@@ -1,9 +1,8 @@
-//! GATE-SAID: the client reads the text and the calls that were sent, whole and in their order. What nobody sent is GATE-INVENTED, and ids
-//! that become equal are GATE-IDS.
+//! Judges what the client reads of an answer: GATE-SAID, GATE-INVENTED, GATE-IDS, GATE-THINKING, GATE-OPAQUE.
 
 use super::Answer;
-use crate::judging::request::{TextChange, common_row, compare};
-use crate::shown::{differing, differing_json, quoted};
+use crate::finding::{differing, differing_json, quoted};
+use crate::judging::request::{TextChange, common_row, compare, is_same};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use threadspec::oracle::Api;
@@ -13,7 +12,7 @@ use threadspec_apis::{ReadAnswer, SaidCall};
 use threadspec_golden::clause;
 use threadspec_judge::json::{is_extreme, list};
 use threadspec_judge::universal::value;
-use threadspec_provider::{Said, SaidByModel, WireLevel};
+use threadspec_provider::{Said, SaidByModel, SaidThought, WireLevel};
 
 const CLAUSE: &str = clause::GATE_SAID;
 
@@ -29,7 +28,7 @@ pub(super) fn may_be_refused(said: &Said) -> bool {
     has_marks(&said.text) || said.calls.iter().any(|call| is_odd(call) || !ids.insert(&call.id))
 }
 
-pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
+pub(super) fn judge_said(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     judge_text(answer, said, read);
     judge_calls(answer, said, read);
 }
@@ -246,4 +245,39 @@ fn odd_kinds(api: Api, blocks: &[Value]) -> Vec<String> {
     };
     let kinds = blocks.iter().map(|block| block["type"].as_str().unwrap_or_default().to_owned());
     kinds.filter(|kind| !usual.contains(&kind.as_str())).collect()
+}
+
+// GATE-THINKING: what the model thought is shown. GATE-OPAQUE in answers: where both APIs are the same, the client gets what only the provider
+// reads as it was.
+
+pub(super) fn judge_thoughts(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
+    let is_proxy = answer.judging.run.is_plain_proxy();
+    let got = &read.answer.thinking;
+    if is_proxy {
+        let mut next = got.iter();
+        let is_kept = |thought: &SaidThought| {
+            next.any(|read| {
+                read.seal == thought.opaque && (thought.is_redacted || is_same(thought.text.trim(), read.text.trim()))
+            })
+        };
+        let sealed: Vec<&SaidThought> = said.thoughts.iter().filter(|thought| thought.opaque.is_some()).collect();
+        if let Some(lost) = sealed.into_iter().find({
+            let mut is_kept = is_kept;
+            move |thought| !is_kept(thought)
+        }) {
+            let shown = quoted(if lost.is_redacted { lost.opaque.as_deref().unwrap_or_default() } else { &lost.text });
+            let what = format!(
+                "the thought {shown} was sent with a part that only the provider reads, and the client does not get it so"
+            );
+            return answer.must(clause::GATE_OPAQUE, what, Some(said), "");
+        }
+    }
+    let open = said.thoughts.iter().map(|thought| thought.text.trim()).filter(|text| !text.is_empty());
+    let told: String = got.iter().map(|thought| thought.text.as_str()).collect();
+    let is_told = |text: &str| told.contains(text) || is_same(text, told.trim()) || read.answer.text.contains(text);
+    let hidden = open.into_iter().find(|text| !is_told(text));
+    if let Some(text) = hidden {
+        let what = format!("the model thought {}, and the client is not shown it", quoted(text));
+        answer.should(clause::GATE_THINKING, what, Some(said), "");
+    }
 }

@@ -1,22 +1,20 @@
-//! GATE-RESULT: the text of a result is verbatim. A result that is lost, doubled or made up is a message, one that is with another call
-//! has lost its id.
+//! Judges GATE-RESULT and GATE-MEDIA: the texts and the images of results.
 
-use super::calls::CallPairs;
-use super::ids::EqualIds;
-use super::media::is_same_image;
+use super::calls::{CallPairs, EqualIds};
 use super::texts::start;
-use super::thread::{ComparedImage, ComparedResult, ComparedThread};
-use super::{RequestPair, Spot};
-use crate::shown::{self, differing, quoted};
+use super::{ComparedImage, ComparedResult, ComparedThread, RequestPair, Spot};
+use crate::finding;
+use crate::finding::{differing, quoted};
 use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec::surrogates::{has_marks, without_marks};
 use threadspec_golden::clause;
+use threadspec_judge::protocol::Speaker;
 use threadspec_judge::universal::halves::arrived;
 use threadspec_judge::universal::value;
 use threadspec_provider::WireLevel;
 
-const CLAUSE: &str = clause::GATE_RESULT;
+const RESULT: &str = clause::GATE_RESULT;
 /// How long a prefix may be that tells a failure.
 const LONGEST_PREFIX: usize = 48;
 /// The separators that may be between joined parts of a text.
@@ -30,7 +28,7 @@ pub(super) struct ResultPairs {
     pub(super) lost: Vec<usize>,
 }
 
-pub(super) fn judge(
+pub(super) fn judge_results(
     pair: &mut RequestPair<'_, '_>,
     ours: &ComparedThread<'_>,
     theirs: &ComparedThread<'_>,
@@ -147,7 +145,7 @@ fn changed(pair: &mut RequestPair<'_, '_>, level: WireLevel, sent: &ComparedResu
         sent.answer.place, arrived.answer.place
     );
     let (here, there) = (Spot::new(&sent.answer.place, start(&one)), Spot::new(&arrived.answer.place, start(&other)));
-    pair.add(CLAUSE, level, what, here, there);
+    pair.add(RESULT, level, what, here, there);
 }
 
 /// Compares the form of a result whose text is right.
@@ -156,7 +154,7 @@ fn compare_form(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arriv
     let there = &*arrived.answer.place;
     let content = if pair.api == Api::OpenAiResponses { "output" } else { "content" };
     let is_null =
-        |body: &Value, place: &str, name: &str| shown::at(body, place).is_some_and(|value| value[name].is_null());
+        |body: &Value, place: &str, name: &str| finding::at(body, place).is_some_and(|value| value[name].is_null());
     let sent_content = if pair.sent.request.api == Api::OpenAiResponses { "output" } else { "content" };
     // For Anthropic no content is an empty text.
     let becomes_null = pair.api != Api::Anthropic
@@ -165,21 +163,21 @@ fn compare_form(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arriv
     if becomes_null {
         let what =
             format!("the result of the call `{id}` ({}) is empty, and arrives ({there}) as null", sent.answer.place);
-        pair.must(CLAUSE, what, spot(sent), spot(arrived));
+        pair.must(RESULT, what, spot(sent), spot(arrived));
     }
     if pair.api == Api::Anthropic && arrived.answer.is_error && !sent.answer.is_error {
         let what = format!(
             "the result of the call `{id}` ({}) arrives ({there}) as one of a call that failed",
             sent.answer.place
         );
-        pair.must(CLAUSE, what, spot(sent), spot(arrived));
+        pair.must(RESULT, what, spot(sent), spot(arrived));
     }
     if pair.api == Api::Anthropic && sent.answer.is_error && !arrived.answer.is_error {
         let what = format!(
             "the result of the call `{id}` ({}) says that it failed, and arrives ({there}) without `is_error`",
             sent.answer.place
         );
-        pair.must(CLAUSE, what, spot(sent), spot(arrived));
+        pair.must(RESULT, what, spot(sent), spot(arrived));
     }
 }
 
@@ -245,6 +243,138 @@ fn new(pair: &mut RequestPair<'_, '_>, ours: &ComparedThread<'_>, arrived: &Comp
             pair.must(clause::GATE_INVENTED, what, Spot::none(), spot(arrived));
         }
     }
+}
+
+// GATE-MEDIA: images arrive with their bytes, where they were or in a message of the user right behind the results.
+
+const MEDIA: &str = clause::GATE_MEDIA;
+/// So many characters of base64 are recognized in a text.
+const TELLING: usize = 32;
+
+/// Returns whether an image did not arrive as one.
+pub(super) fn judge_media(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    results: &ResultPairs,
+) -> bool {
+    let mut free: Vec<&ComparedImage<'_>> = theirs.images.iter().collect();
+    let (mut lost, mut is_wrong) = (Vec::new(), false);
+    // The last one of the user so far, among those that arrived.
+    let mut latest = 0;
+    for image in &ours.images {
+        let fits = |other: &&ComparedImage<'_>| is_same_image(image.data, other.data);
+        let at_home = free.iter().position(|other| fits(other) && is_at_home(pair, image, other, theirs, results));
+        match at_home.or_else(|| free.iter().position(fits)) {
+            Some(found) => {
+                let other = free.remove(found);
+                let number = theirs.images.iter().position(|known| std::ptr::eq(known, other)).unwrap_or_default();
+                if image.result.is_none() && at_home.is_some() && !ours.is_broken {
+                    if number < latest {
+                        is_wrong = true;
+                        let what = format!(
+                            "the image of the user ({}) arrives before one that was before it ({})",
+                            image.place, other.place
+                        );
+                        pair.must(MEDIA, what, spot_of_image(image), spot_of_image(other));
+                    }
+                    latest = latest.max(number);
+                }
+                if at_home.is_none() && !ours.is_broken {
+                    is_wrong = true;
+                    let what = format!(
+                        "the image of {} ({}) arrives in another place ({})",
+                        home(ours, image),
+                        image.place,
+                        other.place
+                    );
+                    pair.must(MEDIA, what, spot_of_image(image), spot_of_image(other));
+                }
+            }
+            None => lost.push(image),
+        }
+    }
+    let mut links = theirs.others.saturating_sub(ours.others);
+    for image in lost {
+        is_wrong = true;
+        let (of, here) = (home(ours, image), image.place);
+        let begin: String = squeezed(image.data).take(TELLING).collect();
+        let as_text = pair.arrived.messages.iter().find(|message| begin.len() >= 8 && message.content.contains(&begin));
+        let (what, there) = if let Some(message) = as_text {
+            (format!("the image of {of} ({here}) arrives ({}) as text", message.place), Spot::new(&message.place, ""))
+        } else if links > 0 {
+            links -= 1;
+            (format!("the image of {of} ({here}) arrives as a link or another object"), Spot::none())
+        } else if let Some(other) = free.first().copied() {
+            free.remove(0);
+            (format!("the image of {of} ({here}) arrives ({}) with other bytes", other.place), spot_of_image(other))
+        } else {
+            (format!("the image of {of} ({here}) does not arrive"), Spot::none())
+        };
+        pair.must(MEDIA, what, spot_of_image(image), there);
+    }
+    // What was only a link may have been fetched.
+    let fetched = ours.others.saturating_sub(theirs.others).min(free.len());
+    if theirs.others + fetched < ours.others {
+        is_wrong = true;
+        let what = format!(
+            "{} images or files that the request only names were sent, and {} arrive",
+            ours.others,
+            theirs.others + fetched
+        );
+        pair.must(MEDIA, what, Spot::none(), Spot::none());
+    }
+    for image in free.into_iter().skip(fetched) {
+        is_wrong = true;
+        let is_known = ours.images.iter().any(|own| is_same_image(own.data, image.data));
+        let how = if is_known { "twice" } else { "that nobody sent" };
+        pair.must(MEDIA, format!("an image arrives {how} ({})", image.place), Spot::none(), spot_of_image(image));
+    }
+    is_wrong
+}
+
+fn spot_of_image<'s>(image: &ComparedImage<'s>) -> Spot<'s> {
+    Spot::new(image.place, "")
+}
+
+/// Whose image it is.
+fn home(ours: &ComparedThread<'_>, image: &ComparedImage<'_>) -> String {
+    match image.result {
+        Some(result) => format!("the result of the call `{}`", without_marks(ours.results[result].id())),
+        None => "the user".to_owned(),
+    }
+}
+
+/// Returns whether an image is where it was, or behind the results of its group.
+fn is_at_home(
+    pair: &RequestPair<'_, '_>,
+    image: &ComparedImage<'_>,
+    other: &ComparedImage<'_>,
+    theirs: &ComparedThread<'_>,
+    results: &ResultPairs,
+) -> bool {
+    let Some(result) = image.result else { return other.result.is_none() };
+    // Whose result is elsewhere has another fault.
+    let Some(own) = results.same.iter().find(|(one, _)| *one == result).map(|(_, own)| *own) else { return true };
+    if let Some(in_result) = other.result {
+        return in_result == own;
+    }
+    let messages = &pair.arrived.messages;
+    let before = messages[..other.message].iter().rposition(|message| message.speaker != Speaker::Human);
+    before.is_some_and(|last| {
+        messages[last].speaker == Speaker::Tool
+            && theirs.results.iter().any(|known| known.message == last && known.group == theirs.results[own].group)
+    })
+}
+
+/// Returns whether two texts in base64 have the same bytes.
+pub(super) fn is_same_image(one: &str, other: &str) -> bool {
+    one == other || squeezed(one).eq(squeezed(other))
+}
+
+/// Base64 without line ends and without its end.
+fn squeezed(data: &str) -> impl Iterator<Item = char> {
+    data.chars().filter(|c| !c.is_whitespace() && *c != '=')
 }
 
 #[cfg(test)]

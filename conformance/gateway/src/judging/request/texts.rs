@@ -1,14 +1,12 @@
-//! GATE-TEXT: texts of system, user and model are verbatim. GATE-INVENTED: nobody else speaks. GATE-MESSAGES: none is lost, doubled or moved,
-//! and each has its speaker.
+//! Judges GATE-TEXT, GATE-INVENTED, GATE-MESSAGES and GATE-OPAQUE: texts, and what only the provider reads, arrive as they were sent.
 
 use super::pieces::{TextChange, compare, is_same};
 use super::results::ResultPairs;
-use super::systems::untagged;
-use super::thread::{ComparedThread, TextPiece};
-use super::{RequestPair, Spot};
-use crate::shown::{differing, quoted};
+use super::{ComparedThread, RequestPair, Spot, TextPiece};
+use crate::finding::{differing, quoted};
+use threadspec::oracle::Api;
 use threadspec::surrogates::without_marks;
-use threadspec_apis::OpaqueContent;
+use threadspec_apis::{OpaqueContent, OpaquePart};
 use threadspec_golden::clause;
 use threadspec_provider::WireLevel;
 
@@ -47,7 +45,7 @@ impl<'s> TextRow<'s> {
     }
 }
 
-pub(super) fn judge(
+pub(super) fn judge_texts(
     pair: &mut RequestPair<'_, '_>,
     ours: &ComparedThread<'_>,
     theirs: &ComparedThread<'_>,
@@ -196,9 +194,11 @@ fn level_of(
     };
     // Beside an image that could not stay in its result.
     let names_image = || {
-        let is_here = |image: &&super::thread::ComparedImage<'_>| image.message == message && image.result.is_none();
+        let is_here = |image: &&super::ComparedImage<'_>| image.message == message && image.result.is_none();
         theirs.images.iter().filter(is_here).any(|image| {
-            ours.images.iter().any(|own| own.result.is_some() && super::media::is_same_image(own.data, image.data))
+            ours.images.iter().any(|own| {
+                own.result.is_some() && crate::judging::request::results::is_same_image(own.data, image.data)
+            })
         })
     };
     let is_told = who == "model" && is_thought() || who == "user" && names_image();
@@ -213,4 +213,147 @@ fn says(text: &str, thought: &str) -> bool {
 pub(super) fn start(text: &str) -> &str {
     const LENGTH: usize = 24;
     &text[..text.char_indices().nth(LENGTH).map_or(text.len(), |(at, _)| at)]
+}
+
+// Where system texts may be: first, where they were, or in the middle as a text of the user in tags.
+
+/// How long the tags around a system text may be.
+const LONGEST_TAG: usize = 64;
+
+/// The texts of the user that arrived without the system texts from the middle that are in them in tags, and the positions of these.
+pub(super) fn untagged<'a>(
+    humans: &[TextPiece<'a>],
+    sent: &[TextPiece<'_>],
+    arrived: &[TextPiece<'_>],
+) -> (Vec<TextPiece<'a>>, Vec<usize>) {
+    let mut pieces = humans.to_vec();
+    let mut told = Vec::new();
+    for (position, system) in sent.iter().enumerate().filter(|(_, system)| system.is_in_middle) {
+        let text = system.text.trim();
+        if arrived.iter().any(|known| is_same(text, known.text.trim())) {
+            continue;
+        }
+        let found = pieces.iter().enumerate().find_map(|(at, piece)| Some((at, tagged(piece.text, text)?)));
+        if let Some((at, [before, behind])) = found {
+            let piece = pieces[at];
+            let rest = [before, behind].into_iter().filter(|rest| !rest.trim().is_empty());
+            pieces.splice(at..=at, rest.map(|text| TextPiece { text, ..piece }).collect::<Vec<_>>());
+            told.push(position);
+        }
+    }
+    (pieces, told)
+}
+
+/// Returns the texts before and behind a text in tags; `None` if it is not there in tags.
+fn tagged<'a>(whole: &'a str, text: &str) -> Option<[&'a str; 2]> {
+    let at = whole.find(text)?;
+    let (before, behind) = (&whole[..at], &whole[at + text.len()..]);
+    let begin = before.rfind(['<', '['])?;
+    let end = behind.find(['>', ']'])? + 1;
+    let [opening, closing] = [&before[begin..], &behind[..end]];
+    let is_tag = opening.trim_end().ends_with(['>', ']']) && closing.trim_start().starts_with(['<', '[']);
+    (is_tag && opening.len() <= LONGEST_TAG && closing.len() <= LONGEST_TAG).then(|| [&before[..begin], &behind[end..]])
+}
+
+// GATE-OPAQUE on the way to the provider: what only the provider reads arrives unchanged, and thinking never without its signature.
+
+const CLAUSE: &str = clause::GATE_OPAQUE;
+
+pub(super) fn judge_opaque(pair: &mut RequestPair<'_, '_>, ours: &ComparedThread<'_>, theirs: &ComparedThread<'_>) {
+    if pair.sent.request.api == pair.api {
+        same_api(pair, ours, theirs);
+        return;
+    }
+    for part in &theirs.opaque {
+        let OpaqueContent::Thinking { text, signature } = &part.content else { continue };
+        if pair.api == Api::Anthropic && signature.as_deref().unwrap_or_default().is_empty() {
+            let what = format!("the thought {} arrives ({}) without a signature", quoted(text), part.place);
+            pair.must(CLAUSE, what, Spot::none(), Spot::new(&part.place, ""));
+        }
+    }
+}
+
+fn same_api(pair: &mut RequestPair<'_, '_>, ours: &ComparedThread<'_>, theirs: &ComparedThread<'_>) {
+    let mut next = 0;
+    for part in &ours.opaque {
+        let found = theirs.opaque[next..].iter().position(|other| is_kept(&part.content, &other.content));
+        if let Some(found) = found {
+            for other in &theirs.opaque[next..next + found] {
+                made_up(pair, other);
+            }
+            next += found + 1;
+            continue;
+        }
+        let changed =
+            theirs.opaque.get(next).filter(|other| is_of_kind(&part.content, &other.content) && !is_later(ours, other));
+        let (what, there) = match changed {
+            Some(other) => {
+                next += 1;
+                (
+                    format!("{} ({}) arrives changed ({})", named(&part.content), part.place, other.place),
+                    Spot::new(&other.place, ""),
+                )
+            }
+            None => (format!("{} ({}) does not arrive", named(&part.content), part.place), Spot::none()),
+        };
+        pair.must(CLAUSE, what, Spot::new(&part.place, ""), there);
+    }
+    for other in &theirs.opaque[next.min(theirs.opaque.len())..] {
+        made_up(pair, other);
+    }
+}
+
+fn made_up(pair: &mut RequestPair<'_, '_>, other: &OpaquePart) {
+    let what = format!("{} arrives ({}) that was not sent there", named(&other.content), other.place);
+    pair.must(CLAUSE, what, Spot::none(), Spot::new(&other.place, ""));
+}
+
+/// Returns whether a part is one of those that were sent.
+fn is_later(ours: &ComparedThread<'_>, other: &OpaquePart) -> bool {
+    ours.opaque.iter().any(|part| is_kept(&part.content, &other.content))
+}
+
+fn is_kept(one: &OpaqueContent, other: &OpaqueContent) -> bool {
+    match (one, other) {
+        // An item may come without its id.
+        (
+            OpaqueContent::Reasoning { id, summary, encrypted },
+            OpaqueContent::Reasoning { id: other_id, summary: other_summary, encrypted: other_encrypted },
+        ) => encrypted == other_encrypted && summary == other_summary && (other_id.is_none() || id == other_id),
+        (one, other) => one == other,
+    }
+}
+
+fn is_of_kind(one: &OpaqueContent, other: &OpaqueContent) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
+fn named(content: &OpaqueContent) -> String {
+    match content {
+        OpaqueContent::Thinking { text, .. } => format!("the thought {} with its signature", quoted(text)),
+        OpaqueContent::Redacted { data } => format!("the redacted thought {}", quoted(data)),
+        OpaqueContent::Reasoning { encrypted, summary, .. } => {
+            format!("the reasoning {}", quoted(encrypted.as_deref().unwrap_or(summary)))
+        }
+        OpaqueContent::Text(text) => format!("the thought {}", quoted(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tagged;
+
+    #[test]
+    fn a_text_in_tags_is_told_from_one_without() {
+        for (whole, expected) in [
+            ("<system>Be brief.</system>", Some(["", ""])),
+            ("Go\n<system-reminder>\nBe brief.\n</system-reminder>\n\nOn", Some(["Go\n", "\n\nOn"])),
+            ("[System]Be brief.[/System]", Some(["", ""])),
+            ("Be brief.", None),
+            ("System: Be brief.", None),
+            ("Go <b>on</b>. Be brief. <i>", None),
+        ] {
+            assert_eq!(tagged(whole, "Be brief."), expected, "{whole}");
+        }
+    }
 }

@@ -16,9 +16,8 @@ mod options;
 mod permitted;
 
 use super::judge;
-use crate::exchange::ClientExchange;
 use crate::finding::GateFinding;
-use crate::run::GatewayRun;
+use crate::run::{ClientExchange, GatewayRun};
 use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;

@@ -1,7 +1,7 @@
 //! Streams that are none of their API, and those that are in every shape.
 
-use super::super::heard::{ClientHeard, HeardForm};
 use super::{Excuses, faults};
+use crate::judging::answer::{ClientHeard, HeardForm};
 use serde_json::json;
 use threadspec::oracle::Api;
 use threadspec_apis::{
