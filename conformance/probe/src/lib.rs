@@ -29,53 +29,29 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `options` | what is asked, and how |
 //! | `plan` | which rules are probed, and which are left out |
-//! | `request` | a request of a rule as a server takes it |
-//! | `reply` | what came back, read |
-//! | `secrets` | keys, taken out of whatever is shown |
-//! | `verdict` | what the two answers mean |
-//! | `run` | what to send next, when to wait, when to end |
-//! | `estimate` | what a run sends at most, and costs |
-//! | `allowance` | what is known of a server |
-//! | `report` | the outcome, as JSON, and what it comes to |
-//! | `table`, `junit` | the outcome for people and for CI |
-//! | `against` | what has changed since an earlier report |
-//! | `proposal` | the patch for `provider-rules.json` |
+//! | `request` | a request of a rule as a server takes it, and the options of a run |
+//! | `reply` | what came back, read; keys are taken out |
+//! | `run` | what to send next, when to wait, when to end, and the verdict |
+//! | `report` | the outcome for people, for CI and as JSON, and what it comes to |
+//! | `against` | a report beside an earlier one, and beside known deviations |
 //! | `error` | why there is nothing to probe |
 //! | `tests` | runs against servers that are functions |
 
 mod against;
-mod allowance;
 mod error;
-mod estimate;
-mod junit;
-mod options;
 mod plan;
-mod proposal;
 mod reply;
 mod report;
 mod request;
 mod run;
-mod secrets;
-mod table;
-mod verdict;
-
 #[cfg(test)]
 mod tests;
 
-pub use against::changes_since;
-pub use allowance::{Allowance, Allowances};
+pub use against::{Allowance, Allowances, changes_since};
 pub use error::Error;
-pub use estimate::ProbeEstimate;
-pub use junit::junit;
-pub use options::ProbeOptions;
 pub use plan::{LeftOutRule, ProbePlan, probe_plan};
-pub use proposal::proposal;
-pub use reply::{ProbeAnswer, ProbeReply};
-pub use report::{ProbeConclusion, ProbeReport};
-pub use request::{ExpectedRefusal, ProbePair, ProbeRequest, key_header};
-pub use run::{ProbeLimits, ProbeRun, ProbeStep};
-pub use secrets::Secrets;
-pub use table::{markdown, table};
-pub use verdict::{ProbeVerdict, ProbedRule};
+pub use reply::{ProbeAnswer, ProbeReply, Secrets};
+pub use report::{ProbeConclusion, ProbeReport, junit, markdown, proposal, table};
+pub use request::{ExpectedRefusal, ProbeOptions, ProbePair, ProbeRequest, key_header};
+pub use run::{ProbeEstimate, ProbeLimits, ProbeRun, ProbeStep, ProbeVerdict, ProbedRule};

@@ -1,8 +1,7 @@
 //! Plans which rules are probed, and which are left out.
 
 use crate::error::Error;
-use crate::options::ProbeOptions;
-use crate::request::{ProbePair, pair};
+use crate::request::{ProbeOptions, ProbePair, pair};
 use serde::{Deserialize, Serialize};
 use threadspec::oracle::RequestHeaders;
 use threadspec_apis::rule_applies;

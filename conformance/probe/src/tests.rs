@@ -375,7 +375,7 @@ fn a_proposal_changes_the_rules_that_were_learnt_and_no_other() {
     let report = report(&options, &run);
     let (_, before) =
         threadspec_golden::files().iter().find(|(path, _)| *path == "provider-rules.json").expect("rules");
-    let after = proposal::with_probes(before, &report);
+    let after = crate::report::with_probes(before, &report);
     let rules = read_provider_rules(&after).expect("the rules");
     for rule in &rules {
         let is_learnt = report.rules.iter().any(|one| one.rule == rule.id && rule.api == "openai-chat");
@@ -385,7 +385,7 @@ fn a_proposal_changes_the_rules_that_were_learnt_and_no_other() {
     assert!(orphan.evidence().ends_with("; probed on 2026-12-01 (gpt-4.1): refused with 400"), "{}", orphan.evidence());
     // Again, on another day: one line is replaced by another.
     let later = ProbeReport { date: "2027-01-01".into(), ..report.clone() };
-    let again = proposal::with_probes(&after, &later);
+    let again = crate::report::with_probes(&after, &later);
     assert_eq!(again.lines().count(), after.lines().count());
     assert!(!again.contains("2026-12-01"));
     let patch = proposal(&report);

@@ -22,9 +22,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | `error` | what is wrong with a file or a word that a run depends on |
-//! | `exit` | what a command came to: the exit codes |
 //! | [`files`] | reading files, and writing them as a whole or not at all |
-//! | `folder` | reading a corpus from a folder |
 //! | `options` | how a run is made, as run files and transcripts tell it |
 //! | `reference` | the reference, whose sessions are stored on disk |
 //! | `transcript` | the exchange of a run, from which it can be judged again |
@@ -33,9 +31,7 @@
 //! | `run` | puts cases to a testee, in which order, again and again, and finds who is to blame |
 
 mod error;
-mod exit;
 pub mod files;
-mod folder;
 mod options;
 mod reference;
 mod run;
@@ -43,9 +39,8 @@ mod serve;
 mod testee;
 mod transcript;
 
-pub use error::Error;
-pub use exit::Exit;
-pub use folder::files_in;
+pub use error::{Error, Exit};
+pub use files::files_in;
 pub use options::{RunGateway, RunOptions, by_name, can_be_put};
 pub use reference::StoredReference;
 pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, date, lack, run};

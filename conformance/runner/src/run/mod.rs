@@ -1,33 +1,27 @@
-//! Puts cases to testees, and judges what comes back.
-//!
-//! The verdicts are those of a run in which each request waits for the reply to the one before. A testee that takes several
-//! requests at once gets them so first, and if every case passes, that is. Otherwise the cases are asked again one by one, so
-//! that nobody is accused because of the load.
+//! Runs cases against testees in an order that hashes decide, and judges what comes back.
 
 mod ahead;
-mod amend;
 mod blame;
 mod known;
-mod order;
-mod together;
 mod worker;
 
 pub use known::{Known, date};
-pub use order::Shard;
 
+use crate::error::Error;
 use crate::testee::{Testee, interrupt};
 use std::num::NonZero;
 use std::panic::resume_unwind;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::json::DEEP_STACK;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Request};
-use threadspec_judge::verdict::{Charge, Judgement, Terms, Verdict};
-use threadspec_judge::verdict::{Outcome, Unready};
-use worker::{ShareResults, Worker};
+use threadspec_judge::verdict::{Charge, Earlier, Judgement, Outcome, Terms, Unready, Verdict, judge};
+use worker::{ShareResults, Worker, join};
 
 /// After this many cases that crashed, hung or got garbage the run ends: the others would only cost time.
 const MOST_LOST: usize = 10;
@@ -313,5 +307,123 @@ impl<'a> Shared<'_, 'a> {
         });
         run.results = results.collect();
         run
+    }
+}
+
+// Selects the cases of a run, their order, and their ids. Hashes decide, so that it is the same on every machine and in every version.
+
+/// One of several parts of the cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Its number, from 1.
+    number: u64,
+    /// How many there are.
+    of: u64,
+}
+
+impl Shard {
+    /// Returns whether a case belongs to it; the id of the case alone decides.
+    pub fn has(self, case: &Case) -> bool {
+        hash(&[case.id.as_bytes()]) % self.of == self.number - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let parts = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            _ => Err(Error::new("it is not I/N, as in 1/4")),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+/// Sorts the cases for a round. The first round goes by operation, from the simplest to the loop, so that a broken loop hides nothing.
+fn sort(cases: &[&Case], order: &mut [usize], seed: Option<u64>, round: u64) {
+    let draw =
+        |index: usize| seed.map(|seed| hash(&[&seed.to_le_bytes(), &round.to_le_bytes(), cases[index].id.as_bytes()]));
+    order.sort_by_cached_key(|&index| ((round == 0).then_some(cases[index].op), draw(index), index));
+}
+
+/// The id of the nth request, counted from 1: no two are equal, and none is 0, the id of the hello.
+fn request_id(seed: Option<u64>, number: i64) -> i64 {
+    const BITS: u32 = 31;
+    seed.map_or(number, |seed| {
+        // An odd factor maps the numbers below a power of two one to one.
+        let factor = hash(&[b"ids", &seed.to_le_bytes()]) | 1;
+        let below = (number.unsigned_abs().wrapping_mul(factor)) & ((1 << BITS) - 1);
+        (below | (number.unsigned_abs() >> BITS << BITS)).cast_signed()
+    })
+}
+
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut hash = hmac_sha256::Hash::new();
+    for part in parts {
+        hash.update(part);
+    }
+    let digest = hash.finalize();
+    digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+// Cases of which more becomes known after their replies.
+
+const AFTERWARDS: &str = "after its reply";
+
+impl Worker<'_, '_, '_> {
+    /// Judges again what was amended. A case that failed keeps its verdict.
+    fn amend(&mut self) {
+        for (id, outcome) in self.testee.amended() {
+            let Some(&(index, step)) = self.asked.get(&id) else { continue };
+            let case = &*self.shared.cases[index].for_a_while();
+            if !self.part.judged.get(&index).is_some_and(Judgement::is_sound) {
+                continue;
+            }
+            let request = case.request(id, self.shared.settings.profile);
+            let amended = outcome.clone();
+            let mut judgement = if step < case.after().len() {
+                let mut earlier = Earlier::default();
+                earlier.hear(case, self.shared.terms, step, &outcome);
+                earlier.with(Judgement::new(Verdict::Pass, ""))
+            } else {
+                judge(case, self.shared.terms, outcome)
+            };
+            if !judgement.is_sound() {
+                judgement.note = join(&judgement.note, AFTERWARDS);
+                self.shared.watch(|watch| watch.outcome(case, step, &request, &amended));
+                self.part.declined.remove(&index);
+                self.settle(index, judgement, false);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shard, request_id};
+    use std::collections::HashSet;
+
+    #[test]
+    fn ids_differ_and_none_is_that_of_the_hello() {
+        let ids: HashSet<i64> = (1..10_000).map(|number| request_id(Some(7), number)).collect();
+        assert_eq!(ids.len(), 9_999);
+        assert!(ids.iter().all(|&id| id > 0));
+        assert_ne!(request_id(Some(7), 1), request_id(Some(8), 1));
+        assert_eq!(request_id(None, 5), 5);
+    }
+
+    #[test]
+    fn a_shard_is_one_of_its_number() {
+        assert_eq!("2/3".parse(), Ok(Shard { number: 2, of: 3 }));
+        for wrong in ["0/3", "4/3", "1", "1/0", "a/b", "-1/2"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
     }
 }

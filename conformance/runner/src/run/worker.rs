@@ -1,22 +1,21 @@
 //! One testee and its share of the cases.
 
 use super::blame::{AFTER_OTHERS, as_loss};
-use super::order::{request_id, sort};
-use super::{Ending, Shared};
+use super::{Ending, Shared, request_id, sort};
 use crate::testee::{Testee, Trouble, interrupt};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::mpsc::{self, Receiver};
-use std::thread::{self, Scope};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::{Accepted, Case};
 use threadspec_judge::json::DEEP_STACK;
 use threadspec_judge::protocol::{Feature, JudgeProfile, Reply, Request};
-use threadspec_judge::verdict::Outcome;
-use threadspec_judge::verdict::{Earlier, Judgement, judge};
+use threadspec_judge::verdict::{Earlier, Judgement, Outcome, judge};
 
 /// How many bytes may wait for their replies, and be accepted as replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;

@@ -1,11 +1,10 @@
 //! Ctrl-C ends a run in good order: the testee is killed, and the summary is still printed.
 
-use super::{children, storage};
-use crate::exit::Exit;
-use std::io;
+use super::{children, session};
+use crate::error::Exit;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -19,7 +18,7 @@ pub fn listen() -> io::Result<()> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             children::kill_all();
-            storage::remove_all();
+            session::remove_all();
             std::process::exit(Exit::Interrupted.code().into());
         }
     })

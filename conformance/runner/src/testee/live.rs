@@ -1,18 +1,17 @@
 //! A running testee process, and the exchange with it.
 
 use super::children::ProcessGroup;
-use super::lines::{LONGEST_LINE, Line, Lines};
 use super::patience::Patience;
-use super::pipes::{self, Pipes};
-use super::{Trouble, id_and_output, interrupt};
+use super::pipes::{LONGEST_LINE, Line, Lines, Pipes};
+use super::{Trouble, id_and_output, interrupt, pipes};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io::Read;
 use std::process::ExitStatus;
 use std::string::FromUtf8Error;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 use threadspec_judge::corpus::Accepted;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request, Transport};
 use threadspec_judge::text::visible;
