@@ -13,9 +13,7 @@
 //! | `lint` | everything that can be wrong with a corpus |
 //! | `over_wire` | testees that ask a provider for the answers of their model |
 //! | `through` | gateways as testees: a client of ours on one side, the provider on the other |
-//! | `bugs` | three mutants, to see a finding |
 
-mod bugs;
 mod commands;
 mod lint;
 mod over_wire;

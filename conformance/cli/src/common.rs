@@ -1,19 +1,26 @@
-//! Reads what several commands need: the corpus, files, errors, exit codes.
+//! Reads what several commands need: the command line, the corpus, files, errors, exit codes.
 
+use clap::Parser;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::Display;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+use std::{env, io, process};
 use threadspec_judge::corpus::{Case, Corpus, File};
 use threadspec_judge::protocol::Hello;
 use threadspec_judge::text::{closest, visible};
 use threadspec_judge::verdict::Unready;
-use threadspec_judge::{corpus, text};
+use threadspec_judge::{corpus, json, text};
 use threadspec_report::{RunRecord, Target, terminal};
 use threadspec_runner::{Exit, end_orphans, files, files_in, interrupt};
 use wildmatch::WildMatch;
+
+#[cfg(unix)]
+use nix::sys::signal::{SigSet, Signal};
 
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,4 +270,70 @@ pub fn introduction(hello: &Hello, terms: impl Display) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
     visible(&format!("{name} {version} ({language}{url}), profile {terms}"))
+}
+
+// Spans of time as they are given on a command line.
+
+/// Reads a number of seconds.
+///
+/// # Errors
+///
+/// When it is none, or nobody would wait so long.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    // A day is longer than anybody waits, and far from overflowing a clock.
+    if duration.is_zero() || duration > Duration::from_secs(86_400) {
+        Err("not between 0 and a day".into())
+    } else {
+        Ok(duration)
+    }
+}
+
+// Reads the command line of a program, and runs its command.
+
+/// Reads the arguments of this process. If they are wrong, says so and ends the process.
+pub fn parse<A: Parser>() -> A {
+    #[cfg(unix)]
+    survive_limits_of_files();
+    A::try_parse().unwrap_or_else(|error| {
+        let hint = missing_dashes::<A>(&error);
+        let _ = error.print();
+        if let Some(hint) = hint {
+            terminal::complain(&hint);
+        }
+        process::exit(error.exit_code());
+    })
+}
+
+/// Runs a command on a thread with a deep stack, and returns the exit code of the process.
+pub fn run(command: impl FnOnce() -> Result<Exit, Stop> + Send) -> ExitCode {
+    exit_code(json::on_deep_stack(command))
+}
+
+/// Returns the hint to print when the command of a testee is given without `--` before it.
+fn missing_dashes<A: Parser>(error: &clap::Error) -> Option<String> {
+    let words: Vec<OsString> = env::args_os().collect();
+    let takes_testee = words.get(1).is_some_and(|command| command == "verify" || command == "fuzz");
+    let ContextValue::String(unknown) = error.get(ContextKind::InvalidArg)? else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || !takes_testee || unknown.starts_with('-') {
+        return None;
+    }
+    // The program, or the value of an option, may have the same name as the testee.
+    let line = |place: usize| [&words[..place], &["--".into()], &words[place..]].concat();
+    let places = (2..words.len()).filter(|&place| words[place].to_string_lossy() == *unknown);
+    let mut lines = places.map(line);
+    let line = lines.find(|line| A::try_parse_from(line).is_ok())?;
+    let line: Vec<String> = line[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = shlex::try_join(line.iter().map(String::as_str)).unwrap_or_else(|_| line.join(" "));
+    Some(format!("To test a program, put `--` before its command:\n\n  threadspec {}", visible(&line)))
+}
+
+/// Makes writing beyond the greatest size of files (`ulimit -f`) an error, which costs neither the summary nor other reports. Without
+/// this it would end the program.
+#[cfg(unix)]
+fn survive_limits_of_files() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    let _ = signals.thread_block();
 }

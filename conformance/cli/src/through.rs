@@ -75,7 +75,7 @@ pub struct ThroughOptions {
     #[arg(long, value_name = "NAME")]
     through_name: Option<String>,
     /// The time limit for the gateway's start
-    #[arg(long, value_name = "SECS", default_value = "60", value_parser = crate::seconds::seconds)]
+    #[arg(long, value_name = "SECS", default_value = "60", value_parser = crate::common::seconds)]
     ready_timeout: Duration,
     /// Run this many cases with tools at once, and judge that they do not influence each other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]

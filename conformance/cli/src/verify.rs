@@ -1,21 +1,17 @@
 //! `threadspec verify`.
 
-use crate::followed::Followed;
-use crate::introduction;
-use crate::known_failures::KnownFailures;
-use crate::not_ready;
+use crate::common::seconds;
 use crate::outcome::{Finished, Reporting, WriteReport};
-use crate::seconds::seconds;
-use crate::selection::{CaseFilter, Chosen};
+use crate::progress::Followed;
+use crate::selection::{CaseFilter, Chosen, KnownFailures};
 use crate::through::{StreamPieces, ThroughOptions, takes};
-use crate::{Stop, corpus_and_errata, left_behind, not_writable};
+use crate::{Stop, corpus_and_errata, introduction, left_behind, not_ready, not_writable};
 use std::collections::hash_map::RandomState;
-use std::env;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::{env, io};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Transport};
 use threadspec_judge::text::visible;

@@ -5,16 +5,15 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `badge`, `html`, `junit`, `markdown` | one form of report each |
+//! | `html` | runs as a page |
+//! | `ci` | runs for CI systems: Markdown, `JUnit`, badges |
 //! | `site` | the pages of the project's site: clauses, cases, rules, documents, results |
 //! | `templates` | the templates that some of them fill in |
 //! | [`findings`] | what was found in logs, in each of its forms |
 
-mod badge;
+mod ci;
 pub mod findings;
 mod html;
-mod junit;
-mod markdown;
 mod site;
 mod templates;
 
@@ -33,10 +32,10 @@ pub fn write(target: &Target, runs: &[RunRecord], corpus: &Corpus, errata: &str)
     let is_picture = target.path.extension().is_some_and(|extension| extension == "svg");
     target.write_text(&match target.format {
         ReportFormat::Json => return target.write_json(runs),
-        ReportFormat::Junit => junit::junit(runs),
+        ReportFormat::Junit => ci::junit(runs),
         ReportFormat::Html => html::html(runs, corpus, errata),
-        ReportFormat::Markdown => markdown::markdown(runs),
-        ReportFormat::Badge if is_picture => badge::svg(runs),
-        ReportFormat::Badge => badge::endpoint(runs),
+        ReportFormat::Markdown => ci::markdown(runs),
+        ReportFormat::Badge if is_picture => ci::svg(runs),
+        ReportFormat::Badge => ci::endpoint(runs),
     })
 }

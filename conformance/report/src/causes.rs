@@ -4,9 +4,9 @@
 //! fault is a cause wherever it is, also in cases that have others, too. Of words, the sign that most failures share takes all of
 //! them, and the next one is sought among the rest.
 
-use super::record::{CaseRecord, Details, RunRecord};
-use super::signs::{every_message, messages};
-use super::words;
+use crate::record::{CaseRecord, Details, RunRecord};
+use crate::words;
+use crate::words::{every_message, messages};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use threadspec_judge::compare::{FaultKey, FaultKind, OutputFault};

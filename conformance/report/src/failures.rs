@@ -1,11 +1,10 @@
 //! Shows the failures of a run in a terminal: by default on one screen.
 
-use super::causes::{Cause, Symptoms, causes, is_special};
-use super::judged::reasons;
-use super::screen::Screen;
-use super::terminal::{FAINT, STRONG, styled};
-use super::words::{BESIDE, finding};
-use super::{Failure, Repeat, worst};
+use crate::causes::{Cause, Symptoms, causes, is_special};
+use crate::judged::reasons;
+use crate::terminal::{FAINT, STRONG, Screen, styled};
+use crate::words::{BESIDE, finding};
+use crate::{Failure, Repeat, worst};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;

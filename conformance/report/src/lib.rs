@@ -9,59 +9,40 @@
 //! | module | what it is |
 //! |---|---|
 //! | `error` | what is wrong with run files, and with what is asked for |
-//! | [`record`], [`mismatch`] | the canonical run file, from which every report is made |
-//! | `merge` | one run from its shards |
+//! | [`record`] | the canonical run file, from which every report is made |
 //! | `comparison` | two runs, an earlier and a later one |
-//! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
+//! | [`summary`], `judged` | the numbers of a run, the cause to fix first, and how much of the profile it judged |
 //! | [`tally`] | what it shows of each clause, and several runs of their cases |
-//! | [`worst`](mod@worst) | names the cause to fix first |
-//! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `failures`, [`causes`](mod@causes), [`diff`] | one failure, those of a run, failures by cause, and how two texts differ |
-//! | `signs` | the words of a failure without its values |
-//! | `screen` | how much fits on a screen |
 //! | [`conversation`](mod@conversation) | a run, or the runs of a session, as speakers and texts |
-//! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and where they are written |
-//! | [`words`] | what several reports say in the same words |
-//! | [`terminal`] | writing to a terminal |
+//! | [`words`] | what several reports say in the same words, and the words of a failure without its values |
+//! | [`terminal`] | writing to a terminal, and how much fits on its screen |
 
-mod case;
 pub mod causes;
 mod comparison;
-mod conclusion;
 pub mod conversation;
 pub mod diff;
 mod error;
 mod failure;
 mod failures;
 mod judged;
-mod merge;
-pub mod mismatch;
 mod output;
 pub mod record;
-mod screen;
-mod sessions;
-mod signs;
-mod summary;
+pub mod summary;
 pub mod tally;
 pub mod terminal;
 pub mod words;
-pub mod worst;
 
-pub use case::case;
 pub use causes::{Area, Cause, Symptoms, causes};
-pub use comparison::Comparison;
-pub use conclusion::Conclusion;
+pub use comparison::{Comparison, merge};
 pub use conversation::{ConversationLine, LineKind};
 pub use error::Error;
-pub use failure::Failure;
+pub use failure::{Failure, case};
 pub use failures::{RunFailures, unsupported};
-pub use judged::{Judged, reasons};
-pub use merge::merge;
+pub use judged::{Judged, JudgedFeatures, reasons};
 pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
-pub use screen::Screen;
-pub use sessions::JudgedFeatures;
-pub use summary::Summary;
+pub use summary::{Conclusion, Summary, worst};
 pub use tally::ClauseTally;
-pub use worst::worst;
+pub use terminal::Screen;

@@ -3,10 +3,10 @@
 //! Inputs, expectations and replies are in it as strings of JSON text: they may hold what not every JSON parser reads.
 
 use super::causes::causes_beside;
-use super::mismatch::MismatchRecord;
 use super::tally::{ClauseTally, Tallied};
 use super::words::BESIDE;
-use super::{Conclusion, Error, Judged, JudgedFeatures, words};
+use crate::diff::MismatchRecord;
+use crate::{Conclusion, Error, Judged, JudgedFeatures, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

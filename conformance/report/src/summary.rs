@@ -1,13 +1,17 @@
-//! The summary of a run: the numbers, and the conclusion.
+//! Summarizes a run: the numbers, the cause to fix first, and the conclusion about the testee.
 
-use super::tally::{ClauseTally, Tallied};
-use super::{Conclusion, Judged, JudgedFeatures, Screen};
+use crate::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symptoms};
+use crate::record::{CaseRecord, RunRecord};
+use crate::tally::{ClauseTally, Tallied};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
+use crate::words::{QUOTED, as_found, finding, shortened};
+use crate::{Judged, JudgedFeatures, Screen};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use strum::Display;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Op;
-use threadspec_judge::text::{count, visible};
+use threadspec_judge::text::{count, cut, visible};
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{CaseResult, Exit, Run, RunOptions};
 
@@ -280,4 +284,158 @@ fn counts(run: &Run<'_>, op: Option<Op>) -> String {
         Some((verdict, of_it.count())).filter(|&(_, count)| count > 0)
     });
     counts.map(|(verdict, count)| format!("{verdict} {count}")).collect::<Vec<_>>().join("  ")
+}
+
+// Writes the sentence above everything: the cause to fix first.
+
+/// The most characters of a finding that are shown.
+const LONGEST: usize = 160;
+/// In short, up to this one.
+const FEW: usize = 60;
+
+/// Names the cause to fix first, the reason, and its clearest case. `None` if nothing failed.
+///
+/// `causes` are those of the failures, as [`causes`](fn@causes) orders them, and `id` names the case of a failure.
+pub fn worst(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> String) -> Option<String> {
+    let Cause { sign, clause, members, .. } = causes.first()?;
+    let clearest = failures.get(*members.first()?)?;
+    let &Symptoms { counts, severity, .. } = clearest;
+    let what = happened(clearest, clause).unwrap_or_else(|| finding(sign, clause).unwrap_or(sign).to_owned());
+    let harm = severity.map(|severity| format!(", severity {severity}: {}", severity.meaning()));
+    // The table of clauses counts these apart, too.
+    let silent = members.iter().filter(|&&member| !failures[member].counts).count();
+    let silent = match silent {
+        1 if counts => " (1 of them does not count)".to_owned(),
+        2.. if counts => format!(" ({silent} of them do not count)"),
+        _ => String::new(),
+    };
+    // A mark, which hides nothing.
+    let documented = if is_documented(failures, members) { " (documented as a choice)" } else { "" };
+    let why = why_first(failures, causes).map(|why| format!(" {why}")).unwrap_or_default();
+    Some(format!(
+        "{}: {} ({}{}), in {}{silent}, such as {}{documented}.{why}",
+        if counts { "Fix first" } else { "Nothing counts against it. Look first at" },
+        shortened(&what, LONGEST).trim_end_matches('.'),
+        visible(clause),
+        harm.unwrap_or_default(),
+        count(members.len(), "case"),
+        visible(&id(members[0])),
+    ))
+}
+
+/// Returns the reason why the first cause is fixed before the others.
+fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str> {
+    let [first, second, ..] = causes else { return None };
+    let of = |cause: &Cause| failures[cause.members[0]];
+    let [one, other] = [first, second].map(of);
+    if one.counts != other.counts {
+        return Some("Nothing else counts.");
+    }
+    if one.severity != other.severity {
+        return Some("Nothing else hurts as much.");
+    }
+    if causes.iter().any(|other| other.area > first.area) {
+        return first.area.why_first();
+    }
+    let why = if one.severity.is_some() {
+        "Of those that hurt as much, it is in the most cases."
+    } else {
+        "It is in the most cases."
+    };
+    Some(why).filter(|_| first.members.len() > second.members.len())
+}
+
+/// Returns whether an implementation documents all failures of a cause as its choice.
+fn is_documented(failures: &[Symptoms<'_>], members: &[usize]) -> bool {
+    members.iter().all(|&member| failures[member].documented)
+}
+
+/// Names the cause to fix first in a run.
+pub fn worst_of(run: &RunRecord) -> Option<String> {
+    let beside = run.beside();
+    let failed = by_severity(run.cases.iter().chain(&beside), CaseRecord::failed);
+    let mismatches = first_mismatches(&failed);
+    let failures = symptoms(&failed, &mismatches);
+    worst(&failures, &causes(&failures), |index| failed[index].id.clone())
+}
+
+/// Describes a failed case without faults: by the finding about the clause, or else by the first line of its note, with the last words of a
+/// program that ended.
+fn happened(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'_>, clause: &str) -> Option<String> {
+    let (_, note) = as_found(verdict, note);
+    let found = note.lines().find_map(|line| finding(line, clause)).map(str::to_owned);
+    let first = || {
+        let first = note.lines().next().filter(|line| !line.is_empty() && mismatches.is_empty())?;
+        let last_words = note.lines().rev().find_map(|line| line.strip_prefix(QUOTED));
+        Some(last_words.map_or_else(|| first.to_owned(), |words| format!("{first} {words}")))
+    };
+    found.or_else(first).filter(|_| faults.is_empty())
+}
+
+/// Describes the worst cause in a few words, without the place.
+pub fn worst_in_short(runs: &[RunRecord]) -> Option<String> {
+    let beside: Vec<CaseRecord> = runs.iter().flat_map(RunRecord::beside).collect();
+    let failed = by_severity(runs.iter().flat_map(|run| &run.cases).chain(&beside), CaseRecord::failed);
+    let mismatches = first_mismatches(&failed);
+    let failures = symptoms(&failed, &mismatches);
+    let causes = causes(&failures);
+    let Cause { sign, clause, members, .. } = causes.first()?;
+    let clearest = failures.get(*members.first()?)?;
+    let what = happened(clearest, clause).unwrap_or_else(|| sign.clone());
+    let is_place = |part: &str| part.starts_with("request ") || !part.contains(' ');
+    let mut what = what.trim_end_matches('.');
+    while let Some((_, rest)) = what.split_once(": ").filter(|(place, _)| is_place(place)) {
+        what = rest;
+    }
+    let what = visible(what);
+    let (head, rest) = cut(&what, FEW);
+    let clause = visible(clause);
+    let (more, mark) =
+        (if rest.is_empty() { "" } else { "…" }, if is_documented(&failures, members) { " (documented)" } else { "" });
+    Some(format!("{clause}, {head}{more}{mark}"))
+}
+
+// Concludes about the testee as a whole.
+
+/// The conclusion of a run about the testee as a whole: good, bad, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display)]
+pub enum Conclusion {
+    /// Nothing counts against it.
+    #[strum(to_string = "conformant")]
+    Conformant,
+    /// Nothing counts against it, but the file of known failures does not fit.
+    #[strum(to_string = "conformant, the known failures are out of date")]
+    OutOfDate,
+    /// Somebody or something else than the testee ended the run.
+    #[strum(to_string = "incomplete")]
+    Incomplete,
+    /// Something counts against it.
+    #[strum(to_string = "not conformant")]
+    NotConformant,
+}
+
+impl Conclusion {
+    /// Returns the conclusion of an exit code.
+    pub fn of(exit: Exit) -> Self {
+        match exit {
+            Exit::Ok => Self::Conformant,
+            Exit::KnownFailures => Self::OutOfDate,
+            Exit::NotConformant | Exit::Usage | Exit::Testee => Self::NotConformant,
+            Exit::Corpus | Exit::Interrupted => Self::Incomplete,
+        }
+    }
+
+    /// The worst conclusion of the runs; no run is an incomplete one.
+    pub fn of_all(runs: &[RunRecord]) -> Self {
+        runs.iter().map(RunRecord::conclusion).max().unwrap_or(Self::Incomplete)
+    }
+
+    /// A sign of it, for those who read colours and shapes.
+    pub fn sign(self) -> char {
+        match self {
+            Self::Conformant => '✓',
+            Self::OutOfDate | Self::Incomplete => '!',
+            Self::NotConformant => '✗',
+        }
+    }
 }

@@ -2,26 +2,25 @@
 
 mod follow;
 mod inputs;
-mod stdin;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use follow::{Beginnings, GrowingFile};
-use inputs::{Inputs, are_of_one_log};
+use inputs::{Inputs, Stdin, are_of_one_log};
 use std::error::Error;
 use std::ffi::OsStr;
-use std::io::{self, Read};
-use std::panic::{self, AssertUnwindSafe};
+use std::io::Read;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::{env, fmt, fs};
-use stdin::Stdin;
+use std::{env, fmt, fs, io, panic};
 use strum::VariantNames;
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
 use threadspec_logs::{CheckOptions, Finding, FormRow, LogFiles, Sink, Summary};
-use threadspec_pages::findings::{self, CheckRecord, CheckedFile, FindingsForm};
+use threadspec_pages::findings;
+use threadspec_pages::findings::{CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
 use threadspec_runner::{Exit, files, interrupt};
 

@@ -1,6 +1,7 @@
-//! `threadspec fuzz`.
+//! Runs `threadspec fuzz`. It holds three mutants, for those who want to see a finding.
 
 use crate::lint;
+use serde_json::Value;
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -12,8 +13,8 @@ use std::{fs, io, thread};
 use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, prepare_folder, run, save_findings};
 use threadspec_cli::{Stop, corpus, left_behind, not_writable, progress, verify};
 use threadspec_judge::corpus::{Corpus, Level};
-use threadspec_judge::protocol::JudgeProfile;
-use threadspec_judge::protocol::Op;
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reply, Request};
+use threadspec_judge::reference::Reference;
 use threadspec_judge::text::visible;
 use threadspec_report::Failure;
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
@@ -310,4 +311,61 @@ fn summary(report: &FuzzReport, failing: usize, code: Exit) -> String {
     };
     let _ = writeln!(out, "{}. Exit code {code}.", styled(style, styled(STRONG, found)));
     out
+}
+
+// Holds three mutants, for those who want to see a finding. `threadspec-mutants`, which is part of the repository, has thousands.
+
+/// A mutant: its change of an output of the reference.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bug {
+    /// In kebab-case, telling the mechanism.
+    pub(crate) name: &'static str,
+    plant: fn(Op, &mut Value),
+}
+
+/// The bugs that `threadspec serve --bug` knows.
+pub(crate) const BUGS: [Bug; 3] = [
+    Bug { name: "ampersand-escaped-last", plant: escape_ampersands_last },
+    Bug { name: "requests-share-one-list", plant: share_one_list },
+    Bug { name: "tool-results-dropped", plant: drop_tool_results },
+];
+
+/// `<` becomes `&lt;`, and that `&amp;lt;`.
+fn escape_ampersands_last(op: Op, output: &mut Value) {
+    if let (Op::Escape | Op::Serialize, Value::String(text)) = (op, output) {
+        *text = text.replace("&amp;", "&").replace('&', "&amp;");
+    }
+}
+
+/// The list of messages is sent without being copied, so that what comes later is seen in earlier requests.
+fn share_one_list(op: Op, output: &mut Value) {
+    if op != Op::Tools {
+        return;
+    }
+    if let Some(requests) = output.get_mut("requests").and_then(Value::as_array_mut)
+        && let Some(last) = requests.last().cloned()
+    {
+        requests.fill(last);
+    }
+}
+
+/// The message builder does not know tool results.
+fn drop_tool_results(op: Op, output: &mut Value) {
+    if let (Op::Messages, Value::Array(messages)) = (op, output) {
+        messages.retain(|message| message["type"] != "tool");
+    }
+}
+
+impl Implementation for Bug {
+    fn hello(&self) -> Hello {
+        Reference.hello()
+    }
+
+    fn answer(&mut self, request: &Request) -> Reply {
+        let mut reply = Reference.answer(request);
+        if let Reply::Ok(output) = &mut reply {
+            (self.plant)(request.op, output);
+        }
+        reply
+    }
 }

@@ -1,18 +1,15 @@
 //! `threadspec provider`.
 
-use super::live::LiveView;
-use super::talk_verdict::TalkVerdict;
-use std::env;
+use super::talks::{LiveView, TalkVerdict};
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, SystemTime};
+use std::{env, fs, io, thread};
 use threadspec_cli::outcome::{prepare, write};
 use threadspec_cli::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, target_parser};
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op};

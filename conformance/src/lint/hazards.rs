@@ -1,10 +1,13 @@
-//! Checks the catalogue of hazards, and writes its page for the site.
+//! Checks the catalogue of hazards, and writes two pages of the site: on hazards, and on how many cases each clause has.
 
+use super::scopes::{Reach, SCOPES, ScopePlace, reached};
 use std::collections::HashSet;
 use std::fmt::Write;
 use strum::IntoEnumIterator;
+use threadspec::EventType;
 use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Hazard, LibraryStep, Shown, catalogue};
-use threadspec_judge::corpus::{Case, Corpus, File, Problem, is_kebab_case};
+use threadspec_judge::corpus::{CLAUSES, Case, Corpus, File, Level, Problem, is_kebab_case};
+use threadspec_judge::protocol::JudgeProfile;
 
 /// Checks the catalogue: cases, mutants, steps and languages must fit together.
 pub(super) fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
@@ -73,7 +76,7 @@ fn case<'a>(corpus: &'a Corpus, id: &str) -> Option<&'a Case> {
 }
 
 /// The page: a table for each step.
-pub(super) fn page(catalogue: &Catalogue) -> String {
+pub(super) fn hazards_page(catalogue: &Catalogue) -> String {
     let mut page = format!(
         "# Hazards of libraries\n\n{} rows of `{HAZARDS}`.\n\nAn implementer uses functions of a library at each step: reading JSON, comparing names and so on. Each row\n\
          describes how such a function, used in the obvious way, mishandles unusual input. The table below a row lists the cases that show it, by operation\n\
@@ -164,6 +167,78 @@ fn title(step: LibraryStep) -> &'static str {
 
 fn anchor(step: LibraryStep) -> String {
     title(step).to_lowercase().replace(' ', "-")
+}
+
+// Writes the page on coverage for the site: how many cases each clause has, and where.
+
+/// A number for a cell of a table; empty for zero.
+fn cell(count: usize) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}
+
+/// Writes the page that shows how many cases each clause has, and where.
+pub(super) fn coverage_page(corpus: &Corpus) -> String {
+    // `lint` reports the cases that cannot be read.
+    let (cases, _) = reached(corpus);
+    let mut page = format!(
+        "# Coverage\n\n{} clauses, {} cases.\n\n## Clauses\n\nThe table counts the cases of each clause of `{CLAUSES}`: all of \
+         them, by level, by profile, and by operation and context mode.\n\
+         `threadspec-mutants run` prints which mutants each case catches.\n\n",
+        corpus.clauses.len(),
+        corpus.cases.len(),
+    );
+    let places: Vec<String> = ScopePlace::all().map(|place| place.to_string()).collect();
+    let _ = writeln!(
+        page,
+        "| clause | cases | `must` | `should` | literal | hardened | universal | {} |",
+        places.join(" | ")
+    );
+    let _ = writeln!(page, "|---|{}", "--:|".repeat(places.len() + 6));
+    for clause in &corpus.clauses {
+        let own: Vec<_> = cases.iter().filter(|(case, _)| case.clauses.contains(&clause.id)).collect();
+        let count = |counts: &dyn Fn(&Case, &Reach) -> bool| {
+            cell(own.iter().filter(|(case, reach)| counts(case, reach)).count())
+        };
+        let levels = [Level::Must, Level::Should].map(|level| count(&|case, _| case.level == level));
+        let profiles = JudgeProfile::ALL.map(|profile| count(&|case, _| case.profiles.contains(&profile)));
+        let places: Vec<String> = ScopePlace::all().map(|place| count(&|_, reach| reach.place == place)).collect();
+        let counts = [&levels[..], &profiles, &places].concat().join(" | ");
+        let _ = writeln!(page, "| {} ({}) | {} | {counts} |", clause.id, clause.level, own.len());
+    }
+    page + &event_types(corpus, &cases)
+}
+
+/// Clause × event type × place × profile, for the operations that take a log.
+fn event_types(corpus: &Corpus, cases: &[(&Case, Reach)]) -> String {
+    let mut page = format!(
+        "\n## Event types\n\nThis table counts the same cases by the event types in their logs. `4 5` means four cases in literal and five in \
+         hardened.\n`{SCOPES}` lists the event types of each clause. `lint` demands a case for each.\n\n| clause | where | {} |\n|---|---|{}\n",
+        EventType::ALL.map(EventType::name).join(" | "),
+        "---|".repeat(EventType::ALL.len()),
+    );
+    for clause in &corpus.clauses {
+        for place in [ScopePlace::Serialize, ScopePlace::MessagesStandard, ScopePlace::MessagesXml] {
+            let counts = EventType::ALL.map(|event_type| {
+                JudgeProfile::OWN.map(|profile| {
+                    let counts = |(case, reach): &&(&Case, Reach)| {
+                        case.clauses.contains(&clause.id)
+                            && case.profiles.contains(&profile)
+                            && reach.place == place
+                            && reach.events.contains(&event_type)
+                    };
+                    cases.iter().filter(counts).count()
+                })
+            });
+            if counts.iter().flatten().any(|&count| count > 0) {
+                let cells = counts.map(|[literal, hardened]| match (literal, hardened) {
+                    (0, 0) => String::new(),
+                    _ => format!("{literal} {hardened}"),
+                });
+                let _ = writeln!(page, "| {} | {place} | {} |", clause.id, cells.join(" | "));
+            }
+        }
+    }
+    page
 }
 
 #[cfg(test)]

@@ -1,19 +1,16 @@
 //! Everything that can be wrong with a corpus.
 
 mod agent;
-mod coverage;
 mod errata;
 mod hazards;
-mod history;
 mod rules;
 mod scopes;
-mod seeds;
 mod session;
 
 pub(crate) use errata::ERRATA;
 
+use errata::SEEDS;
 use scopes::SCOPES;
-use seeds::SEEDS;
 use std::collections::HashSet;
 use std::path::Path;
 use std::{fs, io};
@@ -56,7 +53,7 @@ pub(crate) fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     problems.extend(covering::problems(files));
     problems.extend(agent::problems(&corpus));
     problems.extend(session::problems(&corpus));
-    problems.extend(history::problems(files, &corpus));
+    problems.extend(errata::history_problems(files, &corpus));
     if corpus.cases.is_empty() {
         problems.push(Problem::in_file(".", "there is no case"));
     }
@@ -109,7 +106,7 @@ pub(crate) fn fix(folder: &Path) -> io::Result<()> {
         file.text = completed;
     }
     let corpus = Corpus::read(&files).0;
-    write(&folder.join(MANIFEST), history::manifest(&corpus).as_bytes())
+    write(&folder.join(MANIFEST), errata::manifest(&corpus).as_bytes())
 }
 
 /// The files of a folder, which must be a corpus, so that writing there destroys nothing else.
@@ -130,7 +127,7 @@ pub(crate) fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     if case_files(&files).next().is_none() {
         return foreign("it", "has no case file");
     }
-    if files.iter().any(|file| file.path == MANIFEST && !history::is_manifest(&file.text)) {
+    if files.iter().any(|file| file.path == MANIFEST && !errata::is_manifest(&file.text)) {
         return foreign(MANIFEST, "is no manifest of cases");
     }
     Ok(files)
@@ -139,9 +136,9 @@ pub(crate) fn own_files(folder: &Path) -> io::Result<Vec<File>> {
 /// Writes the pages of the site that a corpus makes by itself, each with the file of data that it shows. A corpus without clauses or
 /// hazards of its own lacks the page about them.
 pub(crate) fn pages(files: &[File], corpus: &Corpus) -> Vec<(&'static str, &'static str, String)> {
-    let coverage = corpus.has_own_clauses.then(|| ("COVERAGE.md", CLAUSES, coverage::page(corpus)));
+    let coverage = corpus.has_own_clauses.then(|| ("COVERAGE.md", CLAUSES, hazards::coverage_page(corpus)));
     let catalogue = files.iter().any(|file| file.path == HAZARDS).then(|| catalogue(files).ok()).flatten();
-    let hazards = catalogue.map(|catalogue| ("HAZARDS.md", HAZARDS, hazards::page(&catalogue)));
+    let hazards = catalogue.map(|catalogue| ("HAZARDS.md", HAZARDS, hazards::hazards_page(&catalogue)));
     coverage.into_iter().chain(hazards).collect()
 }
 
@@ -158,8 +155,8 @@ pub(crate) fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
     };
     let (errata, seeds) = (page(ERRATA), page(SEEDS));
     if let Some(errata) = errata {
-        problems.extend(errata::problems(&errata, corpus));
-        problems.extend(seeds.iter().flat_map(|text| seeds::problems(text, &errata, corpus)));
+        problems.extend(errata::errata_problems(&errata, corpus));
+        problems.extend(seeds.iter().flat_map(|text| errata::seeds_problems(text, &errata, corpus)));
     }
     problems
 }

@@ -1,24 +1,20 @@
-//! The site: what the project has to say, as pages that need no server, and no script to be read.
+//! Writes the site: what the project has to say, as pages that need no server, and no script to be read.
 
 mod corpus;
 mod document;
-mod documents;
 mod links;
-mod paths;
-mod results;
-mod rules;
-mod search;
 
-pub use documents::Documents;
+pub use document::Documents;
 
-use crate::templates;
-use links::Links;
+use crate::{ci, html, templates};
+use links::{Links, relative};
 use minijinja::{Value, context};
-use paths::relative;
-use search::SearchEntry;
+use serde_json::json;
 use std::collections::BTreeMap;
 use threadspec_judge::corpus::Corpus;
 use threadspec_report::RunRecord;
+use threadspec_report::summary::worst_of;
+use threadspec_report::tally::CaseTally;
 
 const STYLE: &str = concat!(include_str!("../../templates/base.css"), include_str!("../../templates/site/site.css"));
 const SCRIPT: &str = include_str!("../../templates/site/site.js");
@@ -55,14 +51,14 @@ impl Site<'_> {
         let mut pages = Pages { site: self, links, files: BTreeMap::new(), entries: Vec::new() };
         corpus::clauses(&mut pages);
         corpus::cases(&mut pages);
-        rules::rules(&mut pages);
-        results::results(&mut pages, errata);
+        corpus::rules(&mut pages);
+        results(&mut pages, errata);
         pages.documents();
         pages.index();
         let mut files = pages.files;
         files.insert("site.css".to_owned(), STYLE.into());
         files.insert("site.js".to_owned(), SCRIPT.into());
-        files.insert("search.js".to_owned(), search::script(&pages.entries).into());
+        files.insert("search.js".to_owned(), script(&pages.entries).into());
         files.extend(self.paste.map(|page| ("paste.html".to_owned(), links::with_way_back(page).into())));
         let pictures = self.documents.pictures.iter();
         files.extend(pictures.map(|(path, picture)| (format!("docs/{path}"), picture.clone())));
@@ -93,7 +89,7 @@ impl Pages<'_> {
         let documents = self.site.documents;
         let has = |document: &str| documents.texts.contains_key(document) || documents.pages.contains_key(document);
         let mut nav = vec![("Clauses", "clauses.html"), ("Cases", "cases.html"), ("Rules of model APIs", "rules.html")];
-        nav.extend(has(paths::ERRATA).then_some(("Errata", "errata.html")));
+        nav.extend(has(links::ERRATA).then_some(("Errata", "errata.html")));
         nav.extend(has(MATRIX).then_some(("Matrix", "matrix.html")));
         nav.extend([("Results and badges", "results.html"), ("Guides", "documents.html")]);
         nav.extend(self.site.paste.map(|_| ("Paste your request", "paste.html")));
@@ -104,7 +100,7 @@ impl Pages<'_> {
         let mut rows = Vec::new();
         for (path, text) in &self.site.documents.texts {
             let document::Page { title, html, contents, entries } = document::page(path, text, &self.links);
-            let page = paths::page_of(path);
+            let page = links::page_of(path);
             rows.push(context! { path, title => title.clone(), address => page.clone() });
             self.entries.extend(entries);
             let contents: Vec<Value> = contents.into_iter().map(|(text, place)| context! { text, place }).collect();
@@ -118,7 +114,7 @@ impl Pages<'_> {
             );
         }
         for (path, html) in &self.site.documents.pages {
-            let page = paths::page_of(path);
+            let page = links::page_of(path);
             self.files.insert(page.clone(), links::with_way_back(&self.links.of_page(path, html)).into());
             let title = html.split_once("<title>").and_then(|(_, rest)| rest.split('<').next()).unwrap_or(path);
             self.entries.push(SearchEntry::new(page, title.to_owned()));
@@ -145,7 +141,7 @@ impl Pages<'_> {
     fn places(&self) -> Vec<Value> {
         let Documents { texts, pages, .. } = self.site.documents;
         let places = PLACES.iter().filter(|(path, ..)| texts.contains_key(*path) || pages.contains_key(*path));
-        let entry = |(path, name, about): &(&str, &'static str, &'static str)| context! { name => *name, about => *about, address => paths::page_of(path) };
+        let entry = |(path, name, about): &(&str, &'static str, &'static str)| context! { name => *name, about => *about, address => links::page_of(path) };
         places.map(entry).collect()
     }
 }
@@ -173,8 +169,90 @@ const PLACES: [(&str, &str, &str); 15] = [
     ),
     ("conformance/adapters/frameworks/SESSIONS.md", "Sessions", "the frameworks that lose threads between runs"),
     ("conformance/adapters/gateways/GATEWAYS.md", "Gateway results", "the changes that published gateways make"),
-    (paths::ERRATA, "Errata", "decisions where the sources are silent or disagree"),
+    (links::ERRATA, "Errata", "decisions where the sources are silent or disagree"),
     ("conformance/PROTOCOL.md", "Protocol", "one page: how the runner and a program in any language talk"),
     ("conformance/REFERENCE.md", "Reference", "every member, option, verdict and exit code"),
     ("CONTRIBUTING.md", "Contributing", "the layout, and how to add a case or a rule"),
 ];
+
+// The results of runs: each with its report, its badge, and what to copy.
+
+/// A report and a badge for the runs of each name, and the page that shows them.
+fn results(pages: &mut Pages<'_>, errata: &str) {
+    let mut rows = Vec::new();
+    for (name, runs) in pages.site.results {
+        let (report, picture) = (format!("results/{name}.html"), format!("results/{name}.svg"));
+        pages.files.insert(report.clone(), html::html(runs, pages.site.corpus, errata).into());
+        pages.files.insert(picture.clone(), ci::svg(runs).into());
+        let address = pages.site.address.trim_end_matches('/');
+        let said = ci::text(runs);
+        pages.entries.push(SearchEntry::new(format!("results.html#{name}"), format!("Results of {name}")).with(&said));
+        rows.push(context! {
+            name,
+            said => said.clone(),
+            markdown => format!("[![{}]({address}/{picture})]({address}/{report})", said.replace(['[', ']'], "")),
+            report,
+            picture,
+            together => CaseTally::sentence(runs),
+            runs => runs.iter().map(run).collect::<Vec<_>>(),
+        });
+    }
+    pages.add("results.html", "site/results.html", "Results and badges", context! { rows });
+}
+
+/// The figures of a run, as its own report has them.
+fn run(run: &RunRecord) -> Value {
+    let summary = &run.summary;
+    context! {
+        name => run.name(),
+        terms => run.options.terms(),
+        conclusion => run.conclusion().to_string(),
+        passed => summary.passed(),
+        applicable => summary.applicable,
+        against => summary.against(),
+        excused => summary.excused,
+        warnings => summary.warnings,
+        worst => worst_of(run),
+    }
+}
+
+// Writes the index of the site's search: a script that the pages load when somebody searches.
+
+/// More characters than these of a section are not searched.
+const SEARCHED: usize = 1500;
+
+/// Something that can be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SearchEntry {
+    place: String,
+    title: String,
+    text: String,
+}
+
+impl SearchEntry {
+    fn new(place: String, title: String) -> Self {
+        Self { place, title, text: String::new() }
+    }
+
+    /// Lets it be found by this text, too.
+    fn with(mut self, text: &str) -> Self {
+        self.add(text);
+        self
+    }
+
+    fn add(&mut self, text: &str) {
+        if self.text.len() < SEARCHED {
+            self.text.push_str(text);
+            self.text.push(' ');
+        }
+    }
+}
+
+/// The script.
+fn script(entries: &[SearchEntry]) -> String {
+    let entries: Vec<_> =
+        entries.iter().map(|SearchEntry { place, title, text }| json!([place, title, text.trim_end()])).collect();
+    // A line end of its own for each, so that two sites can be compared.
+    let lines: Vec<String> = entries.iter().map(ToString::to_string).collect();
+    format!("window.threadspecSearch([\n{}\n]);\n", lines.join(",\n"))
+}

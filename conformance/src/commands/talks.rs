@@ -1,13 +1,16 @@
-//! The verdict on conversations that a program had with the provider.
+//! Shows conversations that programs have with the provider: a line each while they go on, and a verdict at the end.
 
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
 use threadspec::oracle::Api;
+use threadspec_cli::progress;
 use threadspec_golden::how_sure;
 use threadspec_judge::corpus::Case;
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::{Judgement, Verdict};
-use threadspec_provider::{Talk, WireFinding, WireLevel};
+use threadspec_provider::{News, Talk, WireFinding, WireLevel};
 use threadspec_report::Conclusion;
-use threadspec_report::terminal::{BAD, GOOD, WARNING, styled};
+use threadspec_report::terminal::{BAD, GOOD, WARNING, print, styled};
 use threadspec_runner::{CaseResult, Exit, Run};
 
 /// How many findings of a conversation are shown.
@@ -129,4 +132,74 @@ fn judged(number: usize, talk: &Talk, strict: bool) -> (Case, Judgement) {
     let mut judgement = Judgement::new(verdict, note.join("\n"));
     judgement.broken = clauses;
     (case, judgement)
+}
+
+// The view of conversations while they go on: a line each on a terminal, and what is found as it is found.
+
+/// How many conversations have a line at the same time: those that were active last.
+const LINES: usize = 12;
+
+/// The view.
+pub(super) struct LiveView {
+    quiet: bool,
+    bars: Option<MultiProgress>,
+    lines: BTreeMap<usize, ProgressBar>,
+}
+
+impl LiveView {
+    pub(super) fn new(quiet: bool) -> Self {
+        let bars = progress::target().filter(|_| !quiet).map(MultiProgress::with_draw_target);
+        Self { quiet, bars, lines: BTreeMap::new() }
+    }
+
+    /// Shows what is new. `talks` gives all conversations.
+    pub(super) fn show(&mut self, news: &[News], talks: impl FnOnce() -> Vec<Talk>) {
+        if self.quiet || news.is_empty() {
+            return;
+        }
+        for News { conversation, findings } in news {
+            for finding in findings {
+                let style = if finding.level == WireLevel::Must { BAD } else { WARNING };
+                let what = visible(&finding.what);
+                let line = format!("conversation {}: {} {what}", conversation + 1, styled(style, finding.clause));
+                match &self.bars {
+                    Some(bars) => bars.suspend(|| print(&format!("{line}\n"))),
+                    None => print(&format!("{line}\n")),
+                }
+            }
+        }
+        if self.bars.is_some() {
+            let talks = talks();
+            for News { conversation, .. } in news {
+                if let Some(talk) = talks.get(*conversation) {
+                    self.line(*conversation).set_message(format!("conversation {}: {}", conversation + 1, about(talk)));
+                }
+            }
+        }
+    }
+
+    /// The line of a conversation.
+    fn line(&mut self, conversation: usize) -> &ProgressBar {
+        if self.lines.len() >= LINES
+            && !self.lines.contains_key(&conversation)
+            && let Some((_, oldest)) = self.lines.pop_first()
+        {
+            oldest.finish_and_clear();
+        }
+        let bars = &self.bars;
+        self.lines.entry(conversation).or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            let bar = bars.as_ref().map_or_else(|| bar.clone(), |bars| bars.add(ProgressBar::no_length()));
+            match ProgressStyle::with_template("{spinner} {wide_msg}") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        })
+    }
+
+    /// Takes the lines away.
+    pub(super) fn close(&mut self) {
+        self.lines.values().for_each(ProgressBar::finish_and_clear);
+        self.lines.clear();
+    }
 }
