@@ -8,17 +8,13 @@
 //!   `after` finds what has to be asked before a case that does not fail alone.
 //! - `save` writes findings as candidate cases of the corpus.
 
-mod after;
 mod campaign;
 mod cause;
-mod coverage;
 mod draw;
 mod probe;
-mod property;
 mod save;
 mod simpler;
-mod smaller_session;
 
 pub use campaign::{FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, first_failure, run};
-pub use coverage::Coverage;
+pub use draw::Coverage;
 pub use save::{prepare_folder, save_findings};

@@ -1,24 +1,22 @@
-//! Puts one case to a testee, judges the reply, and makes a failing case small. In profile `universal` the properties of the run are
-//! judged, elsewhere what differs from the reference.
+//! Runs one case against a testee, judges the reply, and makes a failing case small. In profile `universal` it judges by properties.
 
 use super::cause::{Leads, likeness};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
-use super::property::{self, BrokenClause, JudgedReply};
 use super::simpler;
-use super::smaller_session;
 use crate::generate::{Mode, RequestPlan};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use threadspec_golden::clause;
-
 use threadspec_judge::compare::{Difference, answering_clause, compare};
 use threadspec_judge::corpus::{Accepted, Mismatch, Sides};
 use threadspec_judge::json::read;
 use threadspec_judge::protocol::{JudgeProfile, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
+use threadspec_judge::universal::{Abilities, AgentReply, Finding, Holding, Others, Property, Ruling};
 use threadspec_judge::verdict::{Outcome, Unready, Verdict};
+use threadspec_judge::{Error, session, universal};
 use threadspec_runner::Testee;
 
 /// At most so many smaller forms of a failing case are tried, and for so long; so long, too, what is simpler than the smallest.
@@ -132,7 +130,7 @@ impl<'a> Probe<'a> {
     fn hear(&mut self, op: Op, input: &str) -> Result<LineOrReply, Probed> {
         let request = self.request(op, input);
         let is_universal = self.profile == JudgeProfile::Universal;
-        let clause = if is_universal { property::answering(op) } else { answering_clause(op) };
+        let clause = if is_universal { answering(op) } else { answering_clause(op) };
         let earlier =
             if is_universal { self.earlier_of.get(&op) } else { self.earlier.as_ref().map(|(_, input)| input) };
         let earlier = earlier.cloned();
@@ -151,8 +149,7 @@ impl<'a> Probe<'a> {
             Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
             Outcome::Reply(reply) if is_universal => {
                 let abilities = self.testee.hello().abilities;
-                let JudgedReply::Clauses(broken) = property::judged(op, input, earlier.as_deref(), abilities, &reply)
-                else {
+                let JudgedReply::Clauses(broken) = judged(op, input, earlier.as_deref(), abilities, &reply) else {
                     return Err(Probed::Unsupported);
                 };
                 let failure = |BrokenClause { difference: Difference { clause, note, .. }, part }| {
@@ -333,7 +330,7 @@ impl<'a> Probe<'a> {
         let started = Instant::now();
         let mut smallest = Shrunk { failure: own(self, &plan)?, plan, simpler: Vec::new() };
         let Ok(input) = read(&smallest.failure.input) else { return Some(smallest) };
-        smaller_session::smallest(&input, SHRINK_TRIES, &mut |form| {
+        simpler::smallest(&input, SHRINK_TRIES, &mut |form| {
             if started.elapsed() > SHRINK_TIME {
                 return false;
             }
@@ -389,4 +386,77 @@ impl<'a> Probe<'a> {
         }
         failures
     }
+}
+
+// Judges replies by the properties of profile `universal`, without a reference.
+
+/// A part of SESSION-DENIED that is only a `should`, by the name that it has in cases.
+pub(super) const DENIED_REASON: &str = "session-denied-reason";
+
+/// The clause that is broken when a valid input gets no proper answer.
+pub(super) fn answering(op: Op) -> &'static str {
+    if op == Op::Session { answering_clause(op) } else { clause::AGENT_GOES_ON }
+}
+
+/// Judges a reply.
+pub(super) enum JudgedReply {
+    /// The clauses that it breaks, each with the first finding.
+    Clauses(Vec<BrokenClause>),
+    /// It shows nothing.
+    Unsupported,
+}
+
+/// A clause that is broken.
+pub(super) struct BrokenClause {
+    pub(super) difference: Difference,
+    /// The part of the clause, if it is not the clause as such.
+    pub(super) part: &'static str,
+}
+
+/// Judges a reply.
+pub(super) fn judged(op: Op, input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> JudgedReply {
+    let answer = match reply {
+        Reply::Ok(output) => AgentReply::Output(output.clone()),
+        Reply::Reject { message, .. } => AgentReply::Refusal(message),
+        Reply::Unsupported(_) | Reply::Cut { .. } => return JudgedReply::Unsupported,
+    };
+    match ruling(op, input, earlier, abilities, answer) {
+        Err(why) => {
+            let difference = Difference::note(answering(op), format!("this is not an output of `{op}`: {why}"));
+            JudgedReply::Clauses(vec![BrokenClause { difference, part: "" }])
+        }
+        Ok(ruling) if ruling.unsupported().is_some() => JudgedReply::Unsupported,
+        Ok(ruling) => JudgedReply::Clauses(broken(&ruling)),
+    }
+}
+
+fn ruling(
+    op: Op,
+    input: &str,
+    earlier: Option<&str>,
+    abilities: Abilities,
+    answer: AgentReply<'_>,
+) -> Result<Ruling, Error> {
+    let others = Others::of(earlier);
+    match op {
+        Op::Session => session::judge(input, &others, abilities, answer),
+        _ => universal::judge(input, &others, abilities, answer),
+    }
+}
+
+fn broken(ruling: &Ruling) -> Vec<BrokenClause> {
+    let mut broken: Vec<BrokenClause> = Vec::new();
+    for Finding { clause, what } in ruling.findings() {
+        if broken.iter().all(|known| known.difference.clause != *clause) {
+            broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part: "" });
+        }
+    }
+    // It stands apart from the others, since its lack is not a breach of the clause as such.
+    if let Holding::No(findings) = ruling.holds(Property::SessionDeniedReason)
+        && let Some(Finding { clause, what }) = findings.first()
+        && broken.iter().all(|known| known.difference.clause != *clause)
+    {
+        broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part: DENIED_REASON });
+    }
+    broken
 }

@@ -1,7 +1,7 @@
 //! Writes findings as candidate cases of the corpus.
 
 use super::FuzzFinding;
-use super::property::DENIED_REASON;
+use super::probe::DENIED_REASON;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};

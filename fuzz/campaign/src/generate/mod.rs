@@ -26,7 +26,6 @@ mod golden;
 #[cfg(feature = "fuzzer")]
 mod growth;
 mod json;
-mod list;
 #[cfg(feature = "fuzzer")]
 mod odd;
 #[cfg(feature = "fuzzer")]
@@ -42,29 +41,26 @@ mod session;
 mod stream;
 mod text;
 mod thread;
-#[cfg(feature = "fuzzer")]
-mod wide;
 
 pub use golden::GoldenThread;
+pub use script::ScriptPlan;
+pub use text::{CLASSES, Text};
+pub use thread::Thread;
+
+use json::{AtMost, Json, Rarely};
+use script::Returned;
+use text::{Name, Piece};
+
 #[cfg(feature = "fuzzer")]
 pub use request::{RequestPlan, samples};
-pub use script::ScriptPlan;
 #[cfg(feature = "fuzzer")]
 pub use seeds::{golden_inputs, seeds};
 #[cfg(feature = "judge")]
 pub use session::SessionScenario;
 #[cfg(feature = "provider")]
 pub use stream::StreamPlan;
-pub use text::{CLASSES, Text};
-pub use thread::Thread;
-
 #[cfg(feature = "fuzzer")]
 pub(crate) use {growth::Enlargement, scenario::Scenario, script::Mode, text::TextClass};
-
-use json::Json;
-use list::{AtMost, Rarely};
-use script::Returned;
-use text::{Name, Piece};
 
 /// Reads the data that plans draw from. Without it the first plan does so, and a fuzzer led by coverage takes what that runs for rare.
 pub fn prepare() {

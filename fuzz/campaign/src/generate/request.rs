@@ -1,7 +1,7 @@
 //! Generates whole requests.
 
-use super::list::AsJsonText;
-use super::wide::widened;
+use super::growth::widened;
+use super::json::AsJsonText;
 use super::{Enlargement, Mode, Scenario, ScriptPlan, SessionScenario, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{Strategy, ValueTree};

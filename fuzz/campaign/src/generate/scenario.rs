@@ -1,7 +1,7 @@
 //! Generates scenarios: what an agent of any framework is asked, and what its model and its tools answer.
 
 use super::growth::{repetitions, size};
-use super::list::{AsJsonText, join, pick};
+use super::json::{AsJsonText, join, pick};
 use super::odd::{IDS, MEMBERS, TOOLS as ODD_TOOLS, WORDS};
 use super::{AtMost, Json, LIMITS, Rarely, Returned, Text};
 use std::fmt;

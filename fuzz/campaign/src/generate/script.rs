@@ -1,8 +1,9 @@
 //! Generates scripts: a model, its tools, a verifier and limits.
 
-use super::list::{AsJsonText, write_list};
+use super::json::{AsJsonText, write_list};
 use super::{AtMost, Json, LIMITS, Name, Rarely, Text};
-use std::fmt::{self, Write};
+use std::fmt;
+use std::fmt::Write;
 
 /// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
 ///

@@ -1,7 +1,6 @@
 //! Generates answers of a model, the shapes of their streams, and where these are cut into what arrives at once.
 
-use super::json::Json;
-use super::list::{AsJsonText, AtMost, Rarely, pick};
+use super::json::{AsJsonText, AtMost, Json, Rarely, pick};
 use super::text::{Name, Text};
 use threadspec::oracle::Api;
 use threadspec_apis::{Finish, IdSource, ModelAnswer, Pieces, SaidCall, StreamShape, Thinking};

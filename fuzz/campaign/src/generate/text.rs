@@ -1,9 +1,10 @@
 //! Generates texts and names.
 
 use super::golden::COVERED;
-use super::list::{AsJsonText, pick};
+use super::json::{AsJsonText, pick};
 use super::{AtMost, LIMITS, Rarely};
-use std::fmt::{self, Write};
+use std::fmt;
+use std::fmt::Write;
 use std::sync::LazyLock;
 use threadspec::surrogates::repair_surrogates;
 

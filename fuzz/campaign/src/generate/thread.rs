@@ -1,8 +1,9 @@
 //! Generates threads.
 
-use super::list::{AsJsonText, pick, write_list};
+use super::json::{AsJsonText, pick, write_list};
 use super::{AtMost, Json, LIMITS, Name, Rarely, Returned, Text};
-use std::fmt::{self, Write};
+use std::fmt;
+use std::fmt::Write;
 use std::ops::Range;
 use threadspec::{Event, read_events};
 

@@ -1,9 +1,11 @@
-//! States the laws of texts and documents.
+//! States the laws of texts, documents, messages and logs, and that the fast forms are the plain ones.
 
-use super::{cut, fail, hold, same};
+use super::{cut, fail, hold, profile_of, same};
+use threadspec::surrogates::unmark_surrogates;
 use threadspec::{
-    Document, Element, Error, Event, Profile, SerializeOptions, escape_attribute, escape_text, is_xml_char, oracle,
-    plain, read_thread, serialize_thread, split_response_prefix,
+    ContextMode, ContextOptions, Document, Element, Error, Event, EventKind, Message, MessageBuilder, Profile,
+    SerializeOptions, ThreadWriter, build_messages, escape_attribute, escape_text, is_xml_char, oracle, plain,
+    read_each_event, read_events, read_thread, serialize_thread, split_response_prefix, write_thread,
 };
 
 /// The readers that read a document once more, behind the usual one, and must find the same.
@@ -143,6 +145,143 @@ fn roxmltree_is_lax(document: &str) -> bool {
         oracle::well_formed(&format!("<{target}/>")).is_err()
     });
     refers_to_no_character || target_runs_on || document.contains("</:")
+}
+
+// The fast forms are the plain ones.
+
+/// The document and the messages of a thread are what the plain forms of the specification give, whether they are made at once or while
+/// the thread grows.
+///
+/// # Panics
+/// When they are not.
+pub fn plain(events: &[Event], profile: Profile) {
+    for response_prefix in ["", "I <will>"] {
+        let options = SerializeOptions { profile, response_prefix };
+        let expected = plain::serialize_thread(events, &options);
+        let what = |what: &str| format!("{what} ({profile}, prefix {response_prefix:?})");
+        same(&serialize_thread(events, &options), &expected, &what("a document"), events);
+        let mut written = Vec::new();
+        write_thread(&mut written, events, &options).expect("a vector takes everything");
+        same(&written, &expected.into_bytes(), &what("a document that goes to a writer"), events);
+    }
+
+    let options = SerializeOptions { profile, ..SerializeOptions::default() };
+    let document = plain::serialize_thread(events, &options);
+    let at = cut(events, &document);
+    let mut writer = ThreadWriter::new(profile);
+    events[..at].iter().for_each(|event| writer.push(event));
+    let before = plain::serialize_thread(&events[..at], &options);
+    same(writer.document(), &*before, &format!("a document that grows ({profile})"), &events[..at]);
+    events[at..].iter().for_each(|event| writer.push(event));
+    same(&writer.finish(), &document, &format!("a document that has grown ({profile})"), events);
+
+    for (mode, instructions) in
+        [(ContextMode::Standard, ""), (ContextMode::Standard, "Be brief."), (ContextMode::Xml, "<a>")]
+    {
+        let options = ContextOptions { profile, mode, instructions };
+        let what = |what: &str| format!("{what} ({profile}, {mode}, instructions {instructions:?})");
+        let expected = plain::build_messages(events, &options);
+        same(&build_messages(events, &options), &expected, &what("messages"), events);
+        let mut builder = MessageBuilder::new(&options);
+        events[..at].iter().for_each(|event| builder.push(event));
+        let before = plain::build_messages(&events[..at], &options);
+        same(builder.messages(), &*before, &what("messages that grow"), &events[..at]);
+        events[at..].iter().for_each(|event| builder.push(event));
+        same(&builder.into_messages(), &expected, &what("messages that have grown"), events);
+    }
+}
+
+// States the laws of messages, in both context modes.
+
+fn build(events: &[Event], profile: Profile, mode: ContextMode) -> Vec<Message> {
+    build_messages(events, &ContextOptions { profile, mode, instructions: "" })
+}
+
+/// The messages without the system message.
+fn without_system(messages: &[Message]) -> &[Message] {
+    match messages {
+        [Message::System { .. }, rest @ ..] => rest,
+        all => all,
+    }
+}
+
+/// Both modes build the messages that they must, and in hardened providers accept them, wherever a thread is cut.
+///
+/// # Panics
+/// When that does not hold.
+pub fn messages(events: &[Event], profile: Profile) {
+    let what = |what: &str| format!("{what} ({profile})");
+    let [standard, xml] = ContextMode::ALL.map(|mode| build(events, profile, mode));
+    let again = build(events, profile, ContextMode::Standard);
+    same(&standard, &again, &what("the same input twice"), events);
+
+    let system = standard.len() - without_system(&standard).len();
+    same(&standard[..system], &xml[..xml.len() - 1], &what("the system message of both modes"), events);
+    let document = serialize_thread(events, &SerializeOptions { profile, ..SerializeOptions::default() });
+    same(&xml.last(), &Some(&Message::human(&*document)), &what("the document in xml mode"), events);
+
+    for message in &standard {
+        let read = Message::from_json(&message.to_json());
+        same(&read.as_ref(), &Ok(message), &what("a message through JSON"), events);
+    }
+    let done = Event { iteration: 1, kind: EventKind::Completion { result: "Done".into(), verified: None } };
+    let finished = build(&[events, &[done]].concat(), profile, ContextMode::Standard);
+    same(&standard, &finished, &what("messages after a completion"), events);
+
+    let before = &events[..cut(events, &document)];
+    let built = build(before, profile, ContextMode::Standard);
+    match profile {
+        Profile::Hardened => {
+            hold(oracle::provider_valid(&standard), &what("provider-valid"), events);
+            hold(oracle::provider_valid(&built), &what("provider-valid"), before);
+        }
+        Profile::Literal => {
+            let grown = without_system(&standard).starts_with(without_system(&built));
+            same(&grown, &true, &what("messages only grow"), events);
+        }
+    }
+}
+
+/// Both modes carry every fact of a thread.
+///
+/// # Panics
+/// When one of them lacks a fact.
+pub fn equivalence(events: &[Event], profile: Profile) {
+    let document = serialize_thread(events, &SerializeOptions { profile, ..SerializeOptions::default() });
+    let messages = build(events, profile, ContextMode::Standard);
+    hold(oracle::equivalent(events, &document, &messages, profile), &format!("equivalent ({profile})"), events);
+}
+
+// States the laws of any bytes that are read as a log.
+
+/// Any bytes are refused with an error, or are a thread that passes the other checks.
+///
+/// # Panics
+/// When that does not hold.
+pub fn input(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    let (all, each) = (read_events(text), read_each_event(text));
+    let first_error = each.clone().map_or_else(Some, |each| each.into_iter().find_map(Result::err));
+    assert_eq!(all.as_ref().err(), first_error.as_ref(), "two ways to read {text:?}");
+    match all {
+        Err(error) => {
+            assert!(error.is_invalid_event() != error.is_invalid_input(), "{text:?}: {error}");
+            assert_eq!(error.is_invalid_event(), error.index().is_some(), "{text:?}: {error}");
+            assert!(error.index().is_none() || error.line().is_some(), "{text:?}: {error}");
+        }
+        Ok(events) => {
+            same(&Ok(&events), &read_events(&written(&events)).as_ref(), "written and read", &events);
+            let profile = profile_of(&events);
+            serialize(&events, profile, SecondReaders::Both);
+            messages(&events, profile);
+            equivalence(&events, profile);
+        }
+    }
+}
+
+fn written(events: &[Event]) -> String {
+    let json = serde_json::to_string(events).expect("events are JSON");
+    unmark_surrogates(&json).into_owned()
 }
 
 #[cfg(test)]

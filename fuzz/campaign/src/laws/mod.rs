@@ -3,38 +3,22 @@
 //! Each function takes an input that an engine has drawn, and panics with the violation and that input.
 
 mod agent;
-#[cfg(feature = "judge")]
-mod case;
-#[cfg(feature = "provider")]
-mod connection;
 mod document;
-mod input;
-mod messages;
-mod plain;
 #[cfg(feature = "judge")]
-mod reply;
-#[cfg(feature = "judge")]
-mod session;
+mod judged;
 #[cfg(feature = "provider")]
-mod stream;
-
-use std::fmt::Display;
+mod provider;
 
 pub use agent::{agent, run_loop, tools};
-pub use document::{SecondReaders, escape, read, serialize};
-pub use input::input;
-pub use messages::{equivalence, messages};
-pub use plain::plain;
-#[cfg(feature = "judge")]
-pub use {
-    case::case,
-    reply::reply,
-    session::{run_session, session},
-};
-#[cfg(feature = "provider")]
-pub use {connection::provider_http, stream::provider_sse};
+pub use document::{SecondReaders, equivalence, escape, input, messages, plain, read, serialize};
 
+use std::fmt::Display;
 use threadspec::{Event, Profile};
+
+#[cfg(feature = "judge")]
+pub use judged::{case, reply, run_session, session};
+#[cfg(feature = "provider")]
+pub use provider::{provider_http, provider_sse};
 
 /// The profile in which a thread is checked, always the same for the same thread. Checking one profile takes half the time, and a fuzzer
 /// soon tries a similar thread that gets the other one.

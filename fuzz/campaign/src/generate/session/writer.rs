@@ -1,9 +1,8 @@
 //! Writes the runs of a session one after the other, and keeps account of what is pending and what was cut, as far as an agent that does
 //! what is expected has it so: what is written is a script for every other agent, too.
 
-use super::DrawnRun;
-use super::calls::{CallStart, GUARDED, Numbers, OTHERS, RoundText};
-use crate::generate::list::pick;
+use super::{CallStart, DrawnRun, GUARDED, Numbers, OTHERS, RoundText};
+use crate::generate::json::pick;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use threadspec_judge::protocol::{Feature, Features};
