@@ -43,7 +43,7 @@ pub fn form_of(body: &Value) -> Option<RequestForm> {
 }
 
 /// Blocks of Bedrock's `Converse` that nothing else has.
-const BEDROCK: [&str; 5] = ["toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"];
+const BEDROCK: &[&str] = &["toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"];
 
 /// Members that the bodies of `Converse` have and those of the APIs have not.
 const SETTINGS_OF_BEDROCK: [&str; 4] = ["modelId", "toolConfig", "inferenceConfig", "additionalModelRequestFields"];

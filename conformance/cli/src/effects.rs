@@ -132,7 +132,7 @@ pub(crate) fn session_effect(clause: &Clause) -> Option<String> {
 
 /// The words of an answer, with an example in each place that depends on the request.
 fn example(message: &str) -> String {
-    const EXAMPLES: [(&str, &str); 9] = [
+    const EXAMPLES: &[(&str, &str)] = &[
         ("{ids}", "call_1"),
         ("{id}", "call_1"),
         ("{calls}", "3"),

@@ -14,7 +14,7 @@ const OF_ANSWER: usize = 40;
 /// So much of a refusal.
 const OF_REFUSAL: usize = 1000;
 /// Where APIs and their gateways write the name of a request.
-const REQUEST_IDS: [&str; 2] = ["request-id", "x-request-id"];
+const REQUEST_IDS: &[&str] = &["request-id", "x-request-id"];
 
 /// A reply of HTTP as it came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

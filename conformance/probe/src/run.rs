@@ -170,7 +170,7 @@ impl ProbeRun {
 // Judges the two answers to a rule.
 
 /// Rules about what was asked and answered: who accepts their breach answers about a result that nobody ever saw.
-const ABOUT_RESULTS: [&str; 3] = ["-ANSWERED", "-ORPHAN", "-ONE-"];
+const ABOUT_RESULTS: &[&str] = &["-ANSWERED", "-ORPHAN", "-ONE-"];
 
 /// The verdict on a server and a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

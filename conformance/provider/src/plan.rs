@@ -324,7 +324,7 @@ struct HandOverTool {
 }
 
 /// How the names of such tools usually begin.
-const USUAL: [&str; 3] = ["transfer_to_", "handoff_to_", "hand_off_to_"];
+const USUAL: &[&str] = &["transfer_to_", "handoff_to_", "hand_off_to_"];
 
 /// The tool that hands over to an agent: one with a usual name, else the first one whose name ends with `_to_` and the agent's.
 fn hand_over_tool(request: &ApiRequest, agent: &str) -> Option<HandOverTool> {

@@ -175,7 +175,7 @@ fn message(line: &str) -> String {
 }
 
 /// Behind these words is a value, which may be a bare word or number.
-const VALUES: [&str; 3] = ["the result ", " became ", " at …: "];
+const VALUES: &[&str] = &["the result ", " became ", " at …: "];
 
 /// A finding without the run, request and message, and the place inside a value, where it was made.
 fn without_place(line: &str) -> Cow<'_, str> {

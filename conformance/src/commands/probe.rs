@@ -24,7 +24,7 @@ use threadspec_runner::{Exit, files, interrupt};
 /// How soon a pause notices that the run should end.
 const TICK: Duration = Duration::from_millis(50);
 /// The real servers, whose answers correct the rules.
-const MAKERS: [&str; 3] = ["api.openai.com", "api.anthropic.com", "api.deepseek.com"];
+const MAKERS: &[&str] = &["api.openai.com", "api.anthropic.com", "api.deepseek.com"];
 
 /// Test which rules of its API a server keeps
 ///

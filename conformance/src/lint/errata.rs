@@ -152,7 +152,7 @@ fn read<T: Default + for<'de> Deserialize<'de>>(path: &str, text: Option<&str>, 
 /// The file that goes through the sources, statement by statement.
 pub(super) const SEEDS: &str = "seeds.toml";
 /// The sources that it goes through.
-const SOURCES: [&str; 5] = ["SPEC-01", "SPEC-02", "SPEC-03", "PLAN", "FLOW"];
+const SOURCES: &[&str] = &["SPEC-01", "SPEC-02", "SPEC-03", "PLAN", "FLOW"];
 
 /// By source, each statement with the ids of the clauses or errata that hold it.
 type Statements = BTreeMap<String, BTreeMap<String, Vec<String>>>;

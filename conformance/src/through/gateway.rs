@@ -35,8 +35,8 @@ const END_GRACE: Duration = Duration::from_millis(500);
 /// How much of an answer is shown, in characters.
 const SHOWN: usize = 400;
 /// The variables that tell a program where its provider is, and the parts of names of those that may hold a key.
-const OF_PROVIDERS: [&str; 2] = ["OPENAI_", "ANTHROPIC_"];
-const OF_KEYS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+const OF_PROVIDERS: &[&str] = &["OPENAI_", "ANTHROPIC_"];
+const OF_KEYS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
 /// A gateway between client and provider.
 #[derive(Debug)]

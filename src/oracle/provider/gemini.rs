@@ -7,27 +7,13 @@ use super::{has, list, model, text};
 use serde_json::Value;
 use std::fmt::Arguments;
 
-pub(super) const RULES: &[(&str, &str)] = &[
-    (
-        "GEM-SIGNATURE",
-        "In the running turn the first `functionCall` of each answer of a thinking model has the `thoughtSignature` that it came with.",
-    ),
-    (
-        "GEM-COUNT",
-        "Behind a content with `functionCall` parts is one with as many `functionResponse` parts, and nowhere else is one.",
-    ),
-    ("GEM-CALL-TURN", "A content with `functionCall` parts follows one of the user, so that it is never the first."),
-    (
-        "GEM-NAME",
-        "Names of functions begin with a letter or `_`, consist of letters, digits, `_`, `.` and `-`, and have at most 64 characters.",
-    ),
-];
+pub(super) const RULES: &[&str] = &["GEM-SIGNATURE", "GEM-COUNT", "GEM-CALL-TURN", "GEM-NAME"];
 
 const LONGEST_NAME: usize = 64;
 /// In newer versions, which also take colons.
 const LONGEST_NAME_NOW: usize = 128;
 /// Models that demand signatures, by how their names begin. Older ones think without them, or sign some calls only.
-const SIGNED: [&str; 1] = ["gemini-3"];
+const SIGNED: &[&str] = &["gemini-3"];
 
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     let contents = list(body, "contents");

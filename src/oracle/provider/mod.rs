@@ -20,15 +20,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// One thing that an API demands.
+/// Names one thing that an API demands. `golden/provider-rules.json` in the repository has its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderRule {
     /// A name that never changes.
     pub id: &'static str,
     /// Whose rule it is.
     pub api: RequestForm,
-    /// The requirement.
-    pub text: &'static str,
 }
 
 /// Every rule that is judged.
@@ -41,7 +39,7 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
             RequestForm::Gemini => gemini::RULES,
             RequestForm::BedrockConverse => bedrock::RULES,
         };
-        rules.iter().map(move |&(id, text)| ProviderRule { id, api, text })
+        rules.iter().map(move |&id| ProviderRule { id, api })
     })
 }
 

@@ -8,15 +8,12 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use std::fmt::Arguments;
 
-pub(super) const STRICT_SCHEMA: (&str, &str) = (
-    "OAI-STRICT-SCHEMA",
-    "In a tool with `strict` true every object of the schema has `additionalProperties` false, and all its properties are `required`.",
-);
+pub(super) const STRICT_SCHEMA: &str = "OAI-STRICT-SCHEMA";
 
 /// Members of a schema that hold a schema each by a name, a list of schemas, one schema.
-const BY_NAME: [&str; 3] = ["properties", "$defs", "definitions"];
-const LISTS: [&str; 1] = ["anyOf"];
-const SINGLE: [&str; 1] = ["items"];
+const BY_NAME: &[&str] = &["properties", "$defs", "definitions"];
+const LISTS: &[&str] = &["anyOf"];
+const SINGLE: &[&str] = &["items"];
 
 /// Judges the text of a call's arguments, as a server does that parses it: OpenAI's own servers do not. `json` and `utf16` are the rules for a text
 /// that is not the JSON text of an object, and for a lone surrogate in it.
@@ -49,7 +46,7 @@ pub(super) fn strict(function: &Value, place: Arguments<'_>, breaches: &mut Brea
     if let Some(fault) = object_fault(function.member("parameters"), &mut Vec::new()) {
         let name = text(function, "name");
         // Without `type` it may not be meant as an object.
-        let breach = breaches.add(STRICT_SCHEMA.0, place, fault.what());
+        let breach = breaches.add(STRICT_SCHEMA, place, fault.what());
         breach.certain_if(fault.is_object).name(name).with(BreachDetail::Context(fault.context));
         if let Some(property) = fault.missing {
             breach.variant("required").with(BreachDetail::Value(property));

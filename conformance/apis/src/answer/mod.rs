@@ -165,14 +165,6 @@ impl ModelAnswer {
         }
     }
 
-    /// The output items of a plain answer of the Responses API, as its requests send them back or refer to them.
-    pub fn output_items(&self, request: &ApiRequest) -> Vec<Value> {
-        match self.plain(request)["output"].take() {
-            Value::Array(items) => items,
-            _ => Vec::new(),
-        }
-    }
-
     /// Adds the usage of its request, and the output to it.
     #[must_use]
     pub fn with_usage(self, request: Usage) -> Self {

@@ -196,11 +196,6 @@ impl ApiError {
         }
     }
 
-    /// 400: a header is not there (anthropic).
-    pub fn missing_header(name: &str) -> Self {
-        Self::invalid(format!("{name}: header is required"))
-    }
-
     /// 400: the body is no JSON; why, in words of a parser.
     pub fn not_json(api: Api, why: &str) -> Self {
         match api {
@@ -259,21 +254,6 @@ impl ApiError {
     /// 404: a stored response that is not there (openai-responses).
     pub fn unknown_response(id: &str) -> Self {
         Self::new(404, "invalid_request_error", format!("Response with id '{id}' not found."))
-    }
-
-    /// 400: `previous_response_id` of a response that is not stored (openai-responses).
-    pub fn unknown_previous_response(id: &str) -> Self {
-        Self::invalid(format!("Previous response with id '{id}' not found."))
-            .with_code("previous_response_not_found")
-            .with_param("previous_response_id")
-    }
-
-    /// 404: an item that is referred to and is not stored (openai-responses, OAI-RESP-STORE).
-    pub fn unknown_item(id: &str) -> Self {
-        let message = format!(
-            "Item with id '{id}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input."
-        );
-        Self::new(404, "invalid_request_error", message).with_param("input")
     }
 
     /// 413: a body that is too large.

@@ -57,22 +57,6 @@ fn openai_errors_are_those_of_the_table() {
             "Invalid URL (PUT /v1/responses)",
         ),
         (
-            ApiError::unknown_previous_response("resp_1"),
-            400,
-            "invalid_request_error",
-            Some("previous_response_not_found"),
-            Some("previous_response_id"),
-            "Previous response with id 'resp_1' not found.",
-        ),
-        (
-            ApiError::unknown_item("rs_1"),
-            404,
-            "invalid_request_error",
-            None,
-            Some("input"),
-            "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
-        ),
-        (
             ApiError::server_error(CHAT),
             500,
             "server_error",
@@ -109,12 +93,6 @@ fn openai_errors_are_those_of_the_table() {
 fn anthropic_errors_are_those_of_the_table() {
     for (error, status, kind, message) in [
         (ApiError::missing(ANT, "max_tokens"), 400, "invalid_request_error", "max_tokens: Field required"),
-        (
-            ApiError::missing_header("anthropic-version"),
-            400,
-            "invalid_request_error",
-            "anthropic-version: header is required",
-        ),
         (ApiError::not_json(ANT, "why"), 400, "invalid_request_error", "The request body is not valid JSON: why"),
         (ApiError::wrong_key(ANT, Some("k")), 401, "authentication_error", "invalid x-api-key"),
         (ApiError::wrong_key(ANT, None), 401, "authentication_error", "x-api-key header is required"),

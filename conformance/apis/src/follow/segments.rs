@@ -107,7 +107,7 @@ fn role_of(message: &Value) -> Owner {
 }
 
 /// Members that say nothing to a model.
-const SILENT: [&str; 13] = [
+const SILENT: &[&str] = &[
     "cache_control",
     "index",
     "status",

@@ -167,7 +167,7 @@ impl ApiRequest {
 }
 
 /// The members that limit the length of the answer.
-const MAX_TOKENS: [&str; 3] = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
+const MAX_TOKENS: &[&str] = &["max_completion_tokens", "max_tokens", "max_output_tokens"];
 
 /// The texts at which an answer is to stop; Responses has none.
 fn stops(api: Api, body: &Value) -> Vec<String> {

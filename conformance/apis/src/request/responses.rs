@@ -6,7 +6,7 @@ use serde_json::Value;
 use threadspec_judge::protocol::Speaker;
 
 /// The members of a request that its response repeats.
-const ECHOED: [&str; 14] = [
+const ECHOED: &[&str] = &[
     "instructions",
     "max_output_tokens",
     "metadata",

@@ -149,7 +149,7 @@ impl Pages<'_> {
 const MATRIX: &str = "conformance/adapters/frameworks/matrix.html";
 
 /// The documents that the first page names, and what they are.
-const PLACES: [(&str, &str, &str); 15] = [
+const PLACES: &[(&str, &str, &str)] = &[
     ("README.md", "Overview", "the doors to threadspec, each with its command"),
     ("conformance/logs/README.md", "Logs", "a log and a 400 error"),
     ("conformance/provider/README.md", "Agents and programs", "a program that calls a model API"),

@@ -163,7 +163,7 @@ fn has_schema(tool: &DeclaredTool) -> bool {
 }
 
 fn is_schema(schema: &Value) -> bool {
-    const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
+    const TYPES: &[&str] = &["object", "array", "string", "number", "integer", "boolean", "null"];
     let is_type = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
     match schema {
         Value::Bool(_) => true,

@@ -138,7 +138,7 @@ fn of_problem(api: Api, problem: &RequestProblem) -> ApiError {
 // Fairness: repeating what the provider sent, or what the agent was given, breaks no rule about its form.
 
 /// The rules about the form of ids, names, arguments and texts. Rules about pairing and about halves of characters know no excuse.
-const FORM_RULES: [&str; 19] = [
+const FORM_RULES: &[&str] = &[
     "OAI-CHAT-ID-LEN",
     "OAI-CHAT-NAME-PATTERN",
     "OAI-CHAT-NAME-LEN",

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::task::spawn_local;
 
 /// Fields that are about one connection, and those that the proxy makes itself.
-const OWN_FIELDS: [HeaderName; 10] = [
+const OWN_FIELDS: &[HeaderName] = &[
     header::CONNECTION,
     header::HOST,
     header::TE,
@@ -31,7 +31,7 @@ const OWN_FIELDS: [HeaderName; 10] = [
     header::PROXY_AUTHORIZATION,
 ];
 /// The fields in which the APIs take a key.
-const KEY_FIELDS: [&str; 3] = ["authorization", "x-api-key", "api-key"];
+const KEY_FIELDS: &[&str] = &["authorization", "x-api-key", "api-key"];
 
 /// The server that a proxy forwards to.
 #[derive(Clone)]

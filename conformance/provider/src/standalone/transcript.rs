@@ -16,7 +16,7 @@ use threadspec_judge::universal::value;
 /// The version of the format.
 const VERSION: u64 = 1;
 /// Members whose texts name something, and are no content.
-const NAMES: [&str; 16] = [
+const NAMES: &[&str] = &[
     "type",
     "role",
     "id",

@@ -152,7 +152,7 @@ pub(super) const BLOCK: &str = "ANT-BLOCK-TYPE";
 pub(super) const IMAGE: &str = "ANT-IMAGE";
 
 /// Types of blocks that requests have; `*_tool_result`, of tools of the server, beside them.
-const KNOWN: [&str; 15] = [
+const KNOWN: &[&str] = &[
     "text",
     "image",
     "document",
@@ -171,7 +171,7 @@ const KNOWN: [&str; 15] = [
 ];
 
 /// Types of parts and items of other APIs, which this one never had.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: &[&str] = &[
     "image_url",
     "input_text",
     "output_text",

@@ -14,7 +14,7 @@ pub(super) const PREFIX: &str = "OAI-RESP-ITEM-PREFIX";
 pub(super) const PART: &str = "OAI-RESP-TEXT-TYPE";
 
 /// The types that the API takes, by its own words.
-const TYPES: [&str; 34] = [
+const TYPES: &[&str] = &[
     "additional_tools",
     "agent_message",
     "apply_patch_call",
@@ -50,8 +50,8 @@ const TYPES: [&str; 34] = [
     "tool_search_output",
     "web_search_call",
 ];
-const ROLES: [&str; 4] = ["assistant", "system", "developer", "user"];
-const PARTS: [&str; 12] = [
+const ROLES: &[&str] = &["assistant", "system", "developer", "user"];
+const PARTS: &[&str] = &[
     "input_text",
     "input_image",
     "input_audio",
@@ -66,7 +66,7 @@ const PARTS: [&str; 12] = [
     "output_audio",
 ];
 /// Types of parts of other APIs, which this one never had.
-const FOREIGN_PARTS: [&str; 10] = [
+const FOREIGN_PARTS: &[&str] = &[
     "text",
     "image_url",
     "image",

@@ -9,50 +9,35 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Arguments;
 
-pub(super) const RULES: &[(&str, &str)] = &[
-    ("OAI-RESP-ANSWERED", "Every `function_call` item has a `function_call_output` with its `call_id` behind it."),
-    ("OAI-RESP-ORPHAN", "Every `function_call_output` has its `function_call` before it."),
-    ("OAI-RESP-ONE-OUTPUT", "A `call_id` is in one `function_call` and in one `function_call_output` of the input."),
-    ("OAI-RESP-PREVIOUS", "`previous_response_id` names a stored response."),
-    (
-        "OAI-RESP-INPUT-NONEMPTY",
-        "`input` is neither absent nor empty, unless the request goes on from something stored.",
-    ),
-    ("OAI-RESP-CALLID-LEN", "`call_id` has 1 to 64 characters."),
-    ("OAI-RESP-ITEM-UNIQUE", "No item `id` occurs twice."),
-    (items::TYPE, "The `type` of an item is one that the API knows."),
-    (items::ROLE, "`role` of a message is `user`, `assistant`, `system` or `developer`."),
-    (items::CHAT, "No item has `tool_calls` or `tool_call_id`: a call and its output are items of their own."),
-    (items::CONTENT, "`content` of a message is a string or an array of parts, each with a `type`."),
-    (
-        items::PREFIX,
-        "The `id` of a message begins with `msg`, of a call with `fc`, of a call of a custom tool with `ctc`, of reasoning with `rs`; it consists of letters, digits, `_` and `-`, and has at most 64 characters.",
-    ),
-    (STRING, "`arguments` of a `function_call` is a string."),
-    (JSON, "`arguments` of a `function_call` is the JSON text of an object."),
-    (PATTERN, "Names of tools, declared or called, consist of letters, digits, `_` and `-`."),
-    (LENGTH, "Names of tools have 1 to 128 characters."),
-    ("OAI-RESP-REASON-NEXT", "A `reasoning` item is followed by the item that it led to."),
-    (
-        "OAI-RESP-STORE",
-        "With `store` false no item refers to what the server was to remember: no `item_reference`, and no `reasoning` without `encrypted_content`.",
-    ),
-    ("OAI-RESP-EXTRA", "`reasoning` items have no `status`, and no member that is null."),
-    (
-        items::PART,
-        "Parts of the assistant are `output_text` and `refusal`, those of others `input_text`, `input_image` and `input_file`.",
-    ),
-    (
-        "OAI-RESP-OUTPUT-FORM",
-        "`output` is a string of at most 10485760 characters, or an array of `input_text`, `input_image` and `input_file` parts.",
-    ),
-    ("OAI-RESP-CONTENT-MAX", "A text has at most 10485760 characters."),
+pub(super) const RULES: &[&str] = &[
+    "OAI-RESP-ANSWERED",
+    "OAI-RESP-ORPHAN",
+    "OAI-RESP-ONE-OUTPUT",
+    "OAI-RESP-PREVIOUS",
+    "OAI-RESP-INPUT-NONEMPTY",
+    "OAI-RESP-CALLID-LEN",
+    "OAI-RESP-ITEM-UNIQUE",
+    items::TYPE,
+    items::ROLE,
+    items::CHAT,
+    items::CONTENT,
+    items::PREFIX,
+    STRING,
+    JSON,
+    PATTERN,
+    LENGTH,
+    "OAI-RESP-REASON-NEXT",
+    "OAI-RESP-STORE",
+    "OAI-RESP-EXTRA",
+    items::PART,
+    "OAI-RESP-OUTPUT-FORM",
+    "OAI-RESP-CONTENT-MAX",
     openai_tools::STRICT_SCHEMA,
-    ("OAI-RESP-UTF16", "No string holds a lone surrogate, also not inside arguments."),
+    "OAI-RESP-UTF16",
 ];
 
 /// Models that reason, by how their names begin.
-const REASONING: [&str; 4] = ["o1", "o3", "o4", "gpt-5"];
+const REASONING: &[&str] = &["o1", "o3", "o4", "gpt-5"];
 
 const LONGEST_ID: usize = 64;
 const LONGEST_TEXT: usize = 10_485_760;

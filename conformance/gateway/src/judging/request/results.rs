@@ -18,7 +18,7 @@ const RESULT: &str = clause::GATE_RESULT;
 /// How long a prefix may be that tells a failure.
 const LONGEST_PREFIX: usize = 48;
 /// The separators that may be between joined parts of a text.
-const BETWEEN: [&str; 3] = ["", "\n", " "];
+const BETWEEN: &[&str] = &["", "\n", " "];
 
 /// The pairs of results, by their positions on both sides, and the results that are nowhere.
 #[derive(Debug, Default)]

@@ -48,7 +48,7 @@ pub(super) enum Repeated {
 }
 
 /// Words of the protocol: a string that is one of them is not made long.
-const WORDS: [&str; 52] = [
+const WORDS: &[&str] = &[
     "answer",
     "args",
     "assistant",

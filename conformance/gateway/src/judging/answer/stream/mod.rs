@@ -342,7 +342,7 @@ impl ResponseCourse {
 // SSE-ANT-ORDER, -TOOL, -END.
 
 /// The events that the SDKs know.
-const KNOWN: [&str; 8] = [
+const KNOWN: &[&str] = &[
     "message_start",
     "content_block_start",
     "content_block_delta",
