@@ -11,9 +11,14 @@ pub struct Error(ErrorKind);
 enum ErrorKind {
     UnknownClause { bug: &'static str, clause: &'static str },
     Threads(ThreadPoolBuildError),
+    List(serde_json::Error),
 }
 
 impl Error {
+    pub(crate) fn of_list(error: serde_json::Error) -> Self {
+        Self(ErrorKind::List(error))
+    }
+
     pub(crate) fn unknown_clause(bug: &'static str, clause: &'static str) -> Self {
         Self(ErrorKind::UnknownClause { bug, clause })
     }
@@ -31,6 +36,7 @@ impl fmt::Display for Error {
                 write!(f, "{bug} breaks {clause}, a clause that the corpus does not have")
             }
             ErrorKind::Threads(error) => error.fmt(f),
+            ErrorKind::List(error) => write!(f, "permitted-changes.json: {error}"),
         }
     }
 }

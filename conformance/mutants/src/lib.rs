@@ -20,6 +20,7 @@
 
 mod agent;
 mod asked;
+mod blind;
 mod bugs;
 mod catalogue;
 mod deeds;
@@ -44,6 +45,7 @@ mod twin;
 mod universal;
 mod wire;
 
+pub use blind::{Blindness, DOORS, Sight, UnseenChange};
 pub use catalogue::{all, find};
 pub use error::Error;
 pub use gateway::{Between, GatewayServer, GatewaySettings};

@@ -1,11 +1,13 @@
 //! The command line of threadspec-mutants: serves planted bugs, and measures the corpus with them.
 
+mod blind_command;
 mod compare_command;
 mod gateway_command;
 mod list_command;
 mod serve_command;
 mod survey_command;
 
+use blind_command::BlindRun;
 use clap::{Parser, Subcommand};
 use compare_command::CompareMatrices;
 use gateway_command::ServeGateway;
@@ -31,6 +33,7 @@ struct MutantsArguments {
 #[derive(Subcommand)]
 enum MutantsCommand {
     Run(SurveyRun),
+    Blind(BlindRun),
     List(ListPlanted),
     Compare(CompareMatrices),
     Serve(ServePlanted),
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
     let arguments = MutantsArguments::parse();
     let result = json::on_deep_stack(|| match arguments.command {
         MutantsCommand::Run(command) => command.execute(),
+        MutantsCommand::Blind(command) => command.execute(),
         MutantsCommand::List(command) => command.execute(),
         MutantsCommand::Compare(command) => command.execute(),
         MutantsCommand::Serve(command) => command.execute(),

@@ -9,6 +9,14 @@ pub(crate) const OPEN: &[&str] = &[
     "empty-system-message-dropped",
 ];
 
+/// Bugs of `should` clauses that the judge calls a breach of a `must` beside cases. The names of others begin with these.
+pub(crate) const HARSH: &[&str] = &[
+    // The earlier round had been shown to the run that was cut again: SESSION-SAID-ONCE, beside SESSION-KEPT.
+    "earlier-rounds-of-cut-runs-gone",
+    // After compaction without a message, the bug takes that of the next run, which nothing compacts: SESSION-SAID-ONCE.
+    "message-of-this-run-compacted-away",
+];
+
 /// Bugs that a case of their clauses catches, while the judge calls them a breach of other clauses alone.
 pub(crate) const UNNAMED: &[&str] = &[
     // The result of a sibling that is lost beside a failure is called AGENT-RESULT, which it is as well.

@@ -216,6 +216,7 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
 }
 
 /// What came back for the requests of a case.
+#[derive(Clone)]
 pub(crate) struct CaseReplies {
     terms: Terms,
     outcomes: Vec<Outcome>,
@@ -262,6 +263,19 @@ impl CaseReplies {
     pub(crate) fn failure(self, case: &Case) -> Option<Judgement> {
         let judgement = self.judged(case)?;
         if judgement.counts_against(case, true) { Some(judgement) } else { judgement.of_beside() }
+    }
+
+    /// What came back for the last request, and the terms that judge it.
+    pub(crate) fn own(&self) -> Option<(Terms, &Outcome)> {
+        Some((self.terms, self.outcomes.last()?))
+    }
+
+    /// The same with another outcome of the last request.
+    pub(crate) fn with_own(&self, outcome: Outcome) -> Self {
+        let mut replies = self.clone();
+        replies.outcomes.pop();
+        replies.outcomes.push(outcome);
+        replies
     }
 
     /// How the case ended.

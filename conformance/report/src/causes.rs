@@ -395,7 +395,7 @@ mod tests {
         ];
         let found = causes(&failures);
         let members: Vec<&[usize]> = found.iter().map(|cause| &*cause.members).collect();
-        assert_eq!(members, [&[1, 0, 3][..], &[2, 4]]);
+        assert_eq!(members, [&[1, 3, 0][..], &[2, 4]]);
         assert_eq!([&*found[0].clause, &*found[1].clause], ["AGENT-TEXT", "AGENT-ORDER"]);
     }
 

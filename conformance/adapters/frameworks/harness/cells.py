@@ -72,7 +72,7 @@ class Cell:
     contrived: list = field(default_factory=list)
     # Those that break it as well, and are charged to another clause.
     touched: list = field(default_factory=list)
-    # Those beside which it is broken, if that counts. They accuse where no case is charged to it.
+    # Those beside which it is broken, if that counts. They accuse where no case is charged to it, once a reproduction shows the fault.
     beside: list = field(default_factory=list)
     in_the_way: set = field(default_factory=set)
     repro: Path | None = None
@@ -81,11 +81,11 @@ class Cell:
 
     @property
     def found(self):
-        return self.faults + self.contrived or self.beside
+        return self.faults + self.contrived or self.counting
 
     @property
     def counting(self):
-        return self.faults or self.beside
+        return self.faults or (self.beside if self.repro else [])
 
     @property
     def documented(self):
@@ -133,7 +133,7 @@ class Cell:
     @property
     def text(self):
         blocked = "by " + ", ".join(sorted(short(clause) for clause in self.in_the_way))
-        numbers = {"fail": f"FAIL {self.number}{self.mark}", "warn": f"warn {self.number}{self.mark}", "contrived": f"C {len(self.contrived)}", "touched": f"touched {len(self.touched)}"}
+        numbers = {"fail": f"FAIL {self.number}{self.mark}", "warn": f"warn {self.number}{self.mark}", "contrived": f"C {len(self.contrived)}", "touched": f"touched {len(self.touched)}", "pass": f"pass ({self.number})" if self.beside else "pass"}
         return {**numbers, "blocked": blocked, "none": ""}.get(self.state, self.state)
 
 

@@ -52,6 +52,17 @@ class Cells(unittest.TestCase):
         self.assertEqual(self.cell(case("a", "crash", "it ended")).text, "FAIL 1")
         self.assertEqual(self.cell(case("a", "unsupported")).state, "unsupported")
 
+    def test_what_is_beside_a_case_accuses_once_a_reproduction_shows_it(self):
+        beside = {**case("a", "pass", "beside AGENT-IDS: request 2: twice", "AGENT-END"), "beside": ["AGENT-IDS"]}
+        cell = self.cell(beside, case("c", "pass"))
+        self.assertEqual((cell.state, cell.text, cells.unshown([self.column(beside)])), ("pass", "pass (beside 1)", []))
+        cell = self.column(beside, repros=["AGENT-IDS.py"]).cells["AGENT-IDS"]
+        self.assertEqual((cell.state, cell.text, cell.found[0].what), ("fail", "FAIL beside 1", "request 2: twice"))
+        # Where a case is charged to the clause, this says nothing new; nor does what a case that counts, or a contrived one, has beside it.
+        self.assertEqual(self.cell(beside, case("b", "fail", "AGENT-IDS: lost")).text, "FAIL 1")
+        for silent in {"severity": "C"}, {"counts": True}:
+            self.assertEqual(self.cell({**beside, **silent}).beside, [])
+
     def test_a_case_that_was_not_recorded_says_nothing(self):
         self.assertEqual(self.cell(case("a", "not-run"), case("b", "pass")).state, "pass")
         self.assertEqual(self.cell(case("a", "not-run")).state, "none")

@@ -192,6 +192,12 @@ impl Ruling {
         &self.findings.found
     }
 
+    /// Returns whether anything is wrong, a recommendation included.
+    pub fn finds_anything(&self) -> bool {
+        let reasons = self.session.as_ref().is_some_and(|session| !session.reasons.is_empty());
+        !self.findings.found.is_empty() || !self.findings.recommended.is_empty() || reasons
+    }
+
     /// The breaches of `must` clauses.
     pub(crate) fn of_musts(&self) -> impl Iterator<Item = &Finding> {
         let is_must = |finding: &&Finding| {

@@ -63,6 +63,11 @@ impl ThroughTestGateway {
     pub(crate) fn new(planted: Option<&Planted>, between: Between) -> Self {
         let mut gateway = TestGateway::new(between.client, between.upstream);
         planted.into_iter().for_each(|planted| planted.plant_in_gateway(&mut gateway));
+        Self::with(gateway, between)
+    }
+
+    /// With a gateway.
+    pub(crate) fn with(gateway: TestGateway, between: Between) -> Self {
         let mut engine = Engine::new(EngineOptions::default());
         engine.take_gateway_keys(vec![KEY.to_owned()]);
         let behind = Behind { engine: Rc::new(RefCell::new(engine)), now: Rc::new(Cell::new(Duration::from_secs(1))) };

@@ -1,13 +1,16 @@
 //! The agent and the provider in one process, without a socket and without a clock.
 
 use crate::agent::Agent;
+use crate::blind::ChangeBody;
 use crate::planted::Planted;
 use crate::wire::WireAgent;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use threadspec::oracle::Api;
+use threadspec_apis::json_text;
 use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
+use threadspec_judge::universal::value;
 use threadspec_judge::verdict::Outcome;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
 use threadspec_provider::{Engine, EngineOptions, RunPlan, ask_engine, compose, told};
@@ -17,10 +20,23 @@ use threadspec_runner::{Testee, Trouble};
 struct InEngine {
     engine: Engine,
     now: Duration,
+    /// Changes bodies on their way, and how many went.
+    change: Option<ChangeBody>,
+    sent: usize,
 }
 
 impl Exchange for InEngine {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
+        let body = || value::read(str::from_utf8(&request.body).ok()?).ok();
+        if let Some((change, mut body)) = self.change.as_ref().and_then(|change| Some((change, body()?))) {
+            let before = body.clone();
+            change(self.sent, &mut body);
+            self.sent += 1;
+            if body != before {
+                let request = ClientRequest { body: json_text(&body, false).into_bytes(), ..request.clone() };
+                return ask_engine(&mut self.engine, &mut self.now, &request);
+            }
+        }
         ask_engine(&mut self.engine, &mut self.now, request)
     }
 
@@ -44,8 +60,15 @@ impl InOneProcess {
     pub(crate) fn new(planted: Option<&Planted>, transport: Transport) -> Self {
         let mut agent = WireAgent::default();
         planted.into_iter().for_each(|planted| planted.plant_in(&mut agent));
-        let exchange = InEngine { engine: Engine::new(EngineOptions::default()), now: Duration::from_secs(1) };
+        let (engine, now) = (Engine::new(EngineOptions::default()), Duration::from_secs(1));
+        let exchange = InEngine { engine, now, change: None, sent: 0 };
         Self { agent, exchange, transport, hello: Agent::default().hello(), runs: 0, sent: VecDeque::new() }
+    }
+
+    /// One whose bodies are changed on their way.
+    pub(crate) fn changing(mut self, change: ChangeBody) -> Self {
+        self.exchange.change = Some(change);
+        self
     }
 
     fn reply(&mut self, request: &Request) -> Reply {

@@ -3,7 +3,7 @@
 
 mod bugs;
 mod clashes;
-mod operators;
+pub(crate) mod operators;
 mod readings;
 
 use crate::agent::Agent;

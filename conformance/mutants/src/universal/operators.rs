@@ -6,7 +6,7 @@ use crate::agent::text;
 use serde_json::{Value, json};
 
 /// The first characters, and nothing behind.
-pub(super) fn first(text: &str, n: usize) -> String {
+pub(crate) fn first(text: &str, n: usize) -> String {
     cut(text, n)
 }
 
@@ -134,7 +134,7 @@ pub(super) fn up_to_nul(text: &str) -> String {
     text.split('\0').next().unwrap_or_default().to_owned()
 }
 
-pub(super) fn ascii(text: &str) -> String {
+pub(crate) fn ascii(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
 }
 
@@ -150,7 +150,7 @@ pub(super) fn backslashes_read(text: &str) -> String {
     text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\\", "\\")
 }
 
-pub(super) fn trimmed(text: &str) -> String {
+pub(crate) fn trimmed(text: &str) -> String {
     text.trim().to_owned()
 }
 
