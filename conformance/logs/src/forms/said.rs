@@ -384,7 +384,7 @@ pub(super) fn turns(said: SaidToModel) -> Vec<LoggedTurn> {
 /// The answer in a value: of any API, a framework's message, a recorded stream, or the JSON text of it.
 pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
     if let Some(came) = value.as_str().and_then(streams::in_text) {
-        return came;
+        return Some(came);
     }
     let value = unquoted(value)?;
     if value.as_array().is_some_and(|list| list.first().is_some_and(streams::is_chunk)) {

@@ -317,10 +317,10 @@ impl<'a> FileLog<'a> {
             Ok(value) => value,
             Err(_) if is_no_list(text) => return,
             Err(error) => {
-                let line = line + error.line().unwrap_or(1).saturating_sub(1);
+                let (is_first, line) = (line == 1, line + error.line().unwrap_or(1).saturating_sub(1));
                 let (place, why) = (self.at(line), error.reason().to_owned());
-                // What has a message in it was meant to be read.
-                let is_log = [r#""role""#, r#""messages""#].iter().any(|name| text.contains(name));
+                // A file that begins with a message was meant to be read.
+                let is_log = is_first && [r#""role""#, r#""messages""#].iter().any(|name| text.contains(name));
                 return if is_log { self.found("LOG-JSON", place, why) } else { self.no_json(place, why) };
             }
         };
