@@ -140,7 +140,7 @@ fn one_unreadable_file_hides_no_other() -> io::Result<()> {
     for line in ["missing.json: ", "folder: a folder", "good.json: an event log", "bad.json: an event log"] {
         assert!(said.contains(line), "{line}\n{said}");
     }
-    assert!(said.contains("4 files, 1 at fault, 2 not read\n"), "{said}");
+    assert!(said.contains("4 files, 1 at fault, 2 not judged\n"), "{said}");
     assert_eq!(check(at, &["good.json", "bad.json"])?.0, 1);
     assert_eq!(check(at, &["folder"])?.0, 2);
     Ok(())

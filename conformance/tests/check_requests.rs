@@ -247,13 +247,13 @@ fn a_lost_prompt_cache_is_shown_to_the_byte() -> io::Result<()> {
     assert_eq!(code, 0, "{said}");
     assert!(
         said.contains(
-            "warning request 2 (line 2, after request 1), message 1: the request goes on from an earlier one, but does not extend it"
+            "warning request 2 (line 2, after request 1), message 1: the request goes on from an earlier one, but changes its history here"
         ),
         "{said}"
     );
     assert!(
         said.contains(
-            "content[0].text has changed in it, from byte 10: \"It is 12:01. Be brief.\", before \"It is 12:00."
+            "content[0].text was \"It is 12:00. Be brief.\" and is now \"It is 12:01. Be brief.\", from its byte 10 on"
         ),
         "{said}"
     );

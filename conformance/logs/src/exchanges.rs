@@ -12,7 +12,7 @@ use super::verdict;
 use foldhash::{HashMap, HashMapExt, HashSet};
 use serde_json::{Value, json};
 use threadspec::oracle::{Api, SentThinking};
-use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind, Owner, StoredPiece};
+use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, Owner, StoredPiece};
 
 /// Judges requests and histories in their order.
 pub(super) struct Exchanges {
@@ -466,21 +466,9 @@ fn in_element(request: &Place, location: &Location) -> Place {
 /// Describes a lost prefix and its cost. `origin` is the earlier request. `cost` has the tokens of the earlier request, and how many of
 /// them the cache still had.
 fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
-    let how = match how {
-        LossKind::Changed(difference) => format!(
-            "{} has changed in it, from byte {}: {:?}, before {:?}",
-            if difference.path.is_empty() { "the text" } else { &difference.path },
-            difference.byte,
-            difference.now,
-            difference.before
-        ),
-        LossKind::Removed(lost) => format!("{lost} is missing"),
-        LossKind::Inserted => "it was not there before".to_owned(),
-        LossKind::Forgotten => "it has changed; the earlier text is no longer known".to_owned(),
-    };
     let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
     format!(
-        "the request goes on from {origin}, but does not extend it from here on, so the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
+        "the request goes on from {origin}, but changes its history here, so the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
         whole - kept
     )
 }

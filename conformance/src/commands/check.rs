@@ -271,7 +271,11 @@ impl<'a> Teller<'a> {
         if self.shows_form {
             print(&findings::rows(summary));
         } else if self.format == FindingsForm::Text {
-            print(&findings::conclusion(summary, self.width));
+            let conclusion = findings::conclusion(summary, self.width);
+            if !conclusion.is_empty() && !self.is_named {
+                self.name("");
+            }
+            print(&conclusion);
         }
     }
 }

@@ -89,7 +89,7 @@ impl TalkVerdict {
         let failed = self.cases.iter().filter(|(_, judgement)| judgement.verdict != Verdict::Pass).count();
         let judged =
             format!("{} in {}", count(number(self.requests), "request"), count(self.cases.len(), "conversation"));
-        if failed == 0 { format!("{judged}.") } else { format!("{judged}, of which {failed} failed.") }
+        if failed == 0 { format!("{judged}.") } else { format!("{judged}; {} failed.", count(failed, "conversation")) }
     }
 }
 

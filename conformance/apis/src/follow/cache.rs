@@ -13,6 +13,7 @@ use foldhash::quality::FixedState;
 use foldhash::{HashMap, HashSet};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::fmt;
 use std::hash::{BuildHasher, Hash};
 
 /// How many earlier requests are kept, and searched for one that a request continues without extending it.
@@ -70,6 +71,20 @@ pub enum LossKind {
     Forgotten,
 }
 
+impl fmt::Display for LossKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed(Divergence { path, byte, before, now }) => {
+                let what = if path.is_empty() { "the text" } else { path };
+                write!(f, "{what} was {before:?} and is now {now:?}, from its byte {byte} on")
+            }
+            Self::Removed(piece) => write!(f, "{piece} is gone"),
+            Self::Inserted => f.write_str("the earlier request had something else here"),
+            Self::Forgotten => f.write_str("it has changed; the earlier text is no longer known"),
+        }
+    }
+}
+
 /// A whole request, by the hash of all its pieces.
 #[derive(Clone, Copy, Debug)]
 struct Whole {
@@ -111,7 +126,7 @@ impl Conversations {
         let now = EarlierRequest { number, key, pieces, replies };
         let parent = parent.map(|parent| parent.number);
         let mut relation = Lineage { parent, extended: begun, ..Lineage::default() };
-        if replies_behind(&now.pieces, begun) > explained {
+        if replies_behind(&now.pieces, begun) > explained || self.repeats_the_last(&now, begun, parent) {
             if let Some(before) = self.continued(&now, begun) {
                 relation = Lineage { parent: Some(before.number), loss: Some(self.loss(before, &now)), ..relation };
             } else {
@@ -161,6 +176,16 @@ impl Conversations {
     fn longest_extended(&self, key: u64, pieces: &[StoredPiece]) -> Option<Whole> {
         let mut spoken = pieces.iter().rev().filter(|piece| piece.role != Owner::Setting);
         spoken.find_map(|piece| self.whole.get(&whole_hash(key, Some(piece))).copied())
+    }
+
+    /// Returns whether the request before this one, which it does not extend, has a reply of the model that this one adds.
+    fn repeats_the_last(&self, now: &EarlierRequest, begun: usize, parent: Option<usize>) -> bool {
+        let last = self.requests.back().filter(|last| last.key == now.key && Some(last.number) != parent);
+        last.is_some_and(|last| {
+            let said: HashSet<u64> =
+                last.pieces.iter().filter(|piece| piece.role == Owner::Model).map(|piece| piece.hash).collect();
+            now.pieces[begun..].iter().any(|piece| piece.role == Owner::Model && said.contains(&piece.hash))
+        })
     }
 
     /// The request that this one clearly goes on from, although it does not extend it.
@@ -327,6 +352,8 @@ mod tests {
     #[test]
     fn a_lost_cache_is_found_where_it_was_lost() {
         for (requests, place) in [
+            // It extends the first request, and repeats a reply that only the second one has.
+            (&["s u1", "s u1 a1 t1", "s u1 u1 a1 a2 u2"][..], Location::Message(2)),
             (&["s:It-is-12:00 u1", "s:It-is-12:01 u1 a1 t1"][..], Location::System),
             (&["s u1", "s u1 a1 t1", "s u1 a1 T1 a2 t2"], Location::Message(3)),
             (&["s u1", "s u1 a1 t1", "s u1 A1 t1 a2 t2"], Location::Message(2)),

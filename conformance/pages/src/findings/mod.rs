@@ -162,7 +162,7 @@ pub fn totals(record: &CheckRecord) -> String {
     if record.files.len() > 1 {
         let at_fault = record.files.iter().filter(|file| file.unread.is_none() && record.is_at_fault(file)).count();
         let unread = record.files.iter().filter(|file| file.unread.is_some()).count();
-        let unread = if unread == 0 { String::new() } else { format!(", {unread} not read") };
+        let unread = if unread == 0 { String::new() } else { format!(", {unread} not judged") };
         text.push_str(&format!("{} files, {at_fault} at fault{unread}\n", record.files.len()));
     }
     if record.interrupted {

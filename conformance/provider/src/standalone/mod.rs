@@ -22,7 +22,7 @@ use crate::serve::Answers;
 use conversations::{AskedTalk, Talks};
 use std::time::Duration;
 use threadspec::oracle::{Api, provider_rules};
-use threadspec_apis::follow::{Loss, LossKind};
+use threadspec_apis::follow::Loss;
 use threadspec_apis::{ApiRequest, WireMessage};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Speaker;
@@ -337,17 +337,8 @@ fn must(clause: &'static str, what: String) -> WireFinding {
 
 /// A change of what was sent before, with the first byte that differs and how many bytes are sent again.
 fn changed(loss: &Loss, resent: usize) -> WireFinding {
-    let how = match &loss.how {
-        LossKind::Changed(divergence) => {
-            let path = if divergence.path.is_empty() { String::new() } else { format!("{} ", divergence.path) };
-            format!(
-                "{path}differs from byte {} on: {:?}, before {:?}",
-                divergence.byte, divergence.now, divergence.before
-            )
-        }
-        LossKind::Removed(piece) => format!("{piece} is gone"),
-        LossKind::Inserted => "it was not there before".to_owned(),
-        LossKind::Forgotten => "it is not what it was".to_owned(),
-    };
-    must(clause::AGENT_PREFIX, format!("{}: {how}; {} from here on are sent again", loss.place, count(resent, "byte")))
+    must(
+        clause::AGENT_PREFIX,
+        format!("{}: {}; {} from here on are sent again", loss.place, loss.how, count(resent, "byte")),
+    )
 }
