@@ -96,6 +96,8 @@ impl<'a> Failure<'a> {
     /// Verdict, id, level and severity on one line.
     pub fn headline(&self) -> String {
         let (style, note) = match (self.counts, self.verdict) {
+            // Of a `should` case only a crash and its like count, unless the run is strict.
+            (true, _) if self.level == Level::Should => (BAD, ", counts all the same"),
             (true, _) => (BAD, ""),
             (false, Verdict::Pass) => (GOOD, ""),
             (false, Verdict::Fail) if self.level == Level::Must => (WARNING, ", does not count"),

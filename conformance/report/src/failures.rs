@@ -3,7 +3,7 @@
 use crate::causes::{Cause, Symptoms, causes, is_special};
 use crate::judged::reasons;
 use crate::terminal::{FAINT, STRONG, Screen, styled};
-use crate::words::{BESIDE, finding};
+use crate::words::{BESIDE, finding, silent_among};
 use crate::{Failure, Repeat, worst};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -187,7 +187,9 @@ impl<'a> RunFailures<'a> {
         for cause in causes.iter().take(most) {
             let clearest = &self.failed[cause.members[0]];
             let members = count(cause.members.len(), "case");
-            let silent = if clearest.counts_against(self.strict) { "" } else { ", which does not count" };
+            let counts = clearest.counts_against(self.strict);
+            let silent = cause.members.iter().filter(|&&member| !self.failed[member].counts_against(self.strict));
+            let silent = if counts { silent_among(silent.count()) } else { ", which does not count".to_owned() };
             let severity = clearest.case.severity.map(|severity| format!(", severity {severity}")).unwrap_or_default();
             let id = visible(&name_of(clearest));
             let title = title(cause);
@@ -195,7 +197,7 @@ impl<'a> RunFailures<'a> {
             out += &screen.cut(&line, 1);
         }
         if causes.len() > most {
-            let _ = writeln!(out, "  … and {} of these; --all shows them", causes.len() - most);
+            let _ = writeln!(out, "  … and {} more; --all shows them", causes.len() - most);
         }
         out + "\n"
     }

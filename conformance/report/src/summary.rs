@@ -4,7 +4,7 @@ use crate::causes::{Cause, Symptoms, by_severity, causes, first_mismatches, symp
 use crate::record::{CaseRecord, RunRecord};
 use crate::tally::{ClauseTally, Tallied};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
-use crate::words::{QUOTED, as_found, finding, shortened};
+use crate::words::{QUOTED, as_found, finding, shortened, silent_among};
 use crate::{Judged, JudgedFeatures, Screen};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -304,11 +304,7 @@ pub fn worst(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> 
     let harm = severity.map(|severity| format!(", severity {severity}: {}", severity.meaning()));
     // The table of clauses counts these apart, too.
     let silent = members.iter().filter(|&&member| !failures[member].counts).count();
-    let silent = match silent {
-        1 if counts => " (1 of them does not count)".to_owned(),
-        2.. if counts => format!(" ({silent} of them do not count)"),
-        _ => String::new(),
-    };
+    let silent = if counts { silent_among(silent) } else { String::new() };
     // A mark, which hides nothing.
     let documented = if is_documented(failures, members) { " (documented as a choice)" } else { "" };
     let why = why_first(failures, causes).map(|why| format!(" {why}")).unwrap_or_default();

@@ -27,6 +27,15 @@ pub fn names(runs: &[RunRecord]) -> Vec<String> {
     runs.iter().zip(&names).map(full).collect()
 }
 
+/// How many cases of a cause do not count, behind their number.
+pub(super) fn silent_among(silent: usize) -> String {
+    match silent {
+        0 => String::new(),
+        1 => " (1 of them does not count)".to_owned(),
+        several => format!(" ({several} of them do not count)"),
+    }
+}
+
 /// A level, and a severity if there is one, in words.
 pub fn gravity(level: Level, severity: Option<Severity>) -> String {
     severity.map_or_else(|| level.to_string(), |severity| format!("{level}, severity {severity}"))
