@@ -230,8 +230,13 @@ pub(super) fn exchange(
         () if target.ends_with("/messages") => Some(Api::Anthropic),
         () => None,
     };
-    // Nobody offers the API of Gemini or Bedrock but who has it. A path alone tells no more than what it ends with.
-    let is_path = target.starts_with('/') && known.is_none();
+    // Nobody offers the API of Gemini or Bedrock but who has it. A path alone tells no more than what it ends with,
+    // and one that ends with a version tells nothing.
+    let ends_with_version = target.rsplit('/').next().is_some_and(|last| {
+        last.is_empty()
+            || last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()))
+    });
+    let is_path = target.starts_with('/') && known.is_none() && !ends_with_version;
     let is_of_others = !matches!(said, SaidToModel::Form { .. }) && (is_path || is_foreign(url, body));
     if let (Some(known), SaidToModel::Api { api, is_whole, .. }) = (known, &mut said) {
         *api = Some(known);
