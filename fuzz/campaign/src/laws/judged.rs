@@ -90,7 +90,7 @@ pub fn session(plan: &SessionScenario) {
 /// Checks an input of op `session`.
 ///
 /// # Panics
-/// As [`session`] does.
+/// As [`session()`] does.
 pub fn run_session(input: &str) {
     let problems = session_problems(input);
     assert!(problems.is_empty(), "the script: {problems:?}\n{input}");
