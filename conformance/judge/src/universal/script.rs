@@ -113,6 +113,8 @@ pub(crate) struct RunScript {
     limited: HashSet<usize>,
     /// Over the wire: the turns whose responses were filtered or refused.
     withheld: HashSet<usize>,
+    /// The turns with a call whose arguments are a text that is no object.
+    unreadable: HashSet<usize>,
     /// Over the wire: what came whole of the turns that then failed.
     remains: HashMap<usize, ModelTurn>,
     /// The API that the run speaks over the wire.
@@ -178,6 +180,7 @@ impl RunScript {
             is_deep: is_deep(input),
             limited,
             withheld,
+            unreadable: unreadable(input),
             remains,
             api: None,
             events,
@@ -201,6 +204,7 @@ impl RunScript {
             is_deep: false,
             limited: HashSet::new(),
             withheld: HashSet::new(),
+            unreadable: HashSet::new(),
             remains: HashMap::new(),
             api: None,
             events: WireEvents::default(),
@@ -243,7 +247,8 @@ impl RunScript {
 
     /// Returns whether the response to request `index` was cut off at a limit, filtered or refused.
     pub(crate) fn is_cut_off(&self, index: usize) -> bool {
-        self.limited.contains(&index) || self.withheld.contains(&index)
+        let is_unreadable = self.api.is_some() && self.unreadable.contains(&index);
+        self.limited.contains(&index) || self.withheld.contains(&index) || is_unreadable
     }
 
     /// Returns the part of the answer to request `index` that came whole before it failed.
@@ -373,4 +378,19 @@ fn read_results(results: Value) -> Result<ScriptedResults, String> {
         },
         _ => Err("its results are neither a list nor `byId` nor `byArgs`".into()),
     }
+}
+
+/// The turns with a call whose arguments are a text that is no JSON object. An agent may end the run for it.
+fn unreadable(input: &str) -> HashSet<usize> {
+    if !input.contains("\"arguments\"") {
+        return HashSet::new();
+    }
+    let script = read(input).unwrap_or_default();
+    let is_object = |text: &str| read(text).is_ok_and(|value| value.is_object());
+    let has_one = |turn: &Value| {
+        let mut calls = turn["tool_calls"].as_array().into_iter().flatten();
+        calls.any(|call| call["arguments"].as_str().is_some_and(|text| !is_object(text)))
+    };
+    let turns = script["model"].as_array().into_iter().flatten().enumerate();
+    turns.filter(|(_, turn)| has_one(turn)).map(|(index, _)| index).collect()
 }

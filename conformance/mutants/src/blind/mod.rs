@@ -9,7 +9,7 @@ mod listed;
 use crate::Error;
 use crate::gateway::TestGateway;
 use crate::gateways::ThroughTestGateway;
-use crate::over_wire::InOneProcess;
+use crate::over_wire::{ChangeBody, InOneProcess};
 use crate::place::Place;
 use crate::trial::{CaseReplies, is_usual, workers};
 use changes::{RequestChange, changes};
@@ -24,9 +24,6 @@ use threadspec_judge::session;
 use threadspec_judge::universal::{self, AgentReply, Others};
 use threadspec_judge::verdict::Outcome;
 use threadspec_runner::{InProcess, StoredReference, Testee};
-
-/// Changes the body of a request, given its number, counted from 0.
-pub(crate) type ChangeBody = Arc<dyn Fn(usize, &mut Value) + Send + Sync>;
 
 /// What shows a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

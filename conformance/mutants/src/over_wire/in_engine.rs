@@ -1,11 +1,12 @@
 //! The agent and the provider in one process, without a socket and without a clock.
 
 use crate::agent::Agent;
-use crate::blind::ChangeBody;
 use crate::planted::Planted;
 use crate::wire::WireAgent;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::json_text;
@@ -15,6 +16,9 @@ use threadspec_judge::verdict::Outcome;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
 use threadspec_provider::{Engine, EngineOptions, RunPlan, ask_engine, compose, told};
 use threadspec_runner::{Testee, Trouble};
+
+/// Changes the body of a request, given its number, counted from 0.
+pub(crate) type ChangeBody = Arc<dyn Fn(usize, &mut Value) + Send + Sync>;
 
 /// A provider in this process. Its time passes only where it is told to wait.
 struct InEngine {
