@@ -200,18 +200,18 @@ impl RuleEntry {
         was_refused || self.sure.split(' ').any(|sure| matches!(sure, "D" | "R2"))
     }
 
-    /// How sure the rule is, in a few words: `documented, reported more than once`, `reported once; probed on 2026-12-01 (gpt-4.1): refused with 400`.
+    /// How sure the rule is, in a few words: `documented, reported by several users`, `reported by one user; probed on 2026-12-01 (gpt-4.1): refused with 400`.
     ///
     /// ```
     /// let rules = threadspec_golden::provider_rules();
     /// let rule = rules.iter().find(|rule| rule.id == "OAI-CHAT-RESULT-ID").expect("a rule of OpenAI");
-    /// assert!(rule.evidence().starts_with("documented, reported more than once"));
+    /// assert!(rule.evidence().starts_with("documented, reported by several users"));
     /// ```
     pub fn evidence(&self) -> String {
         let words = self.sure.split(' ').map(|sure| match sure {
             "D" => "documented",
-            "R2" => "reported more than once",
-            _ => "reported once",
+            "R2" => "reported by several users",
+            _ => "reported by one user",
         });
         let mut words = words.collect::<Vec<_>>().join(", ");
         if let Some(until) = &self.until {
@@ -281,7 +281,7 @@ pub fn provider_rules() -> &'static [RuleEntry] {
 /// ```
 /// use threadspec_golden::how_sure;
 ///
-/// assert_eq!(how_sure("ANT-VERSION").as_deref(), Some("documented, reported more than once"));
+/// assert_eq!(how_sure("ANT-VERSION").as_deref(), Some("documented, reported by several users"));
 /// assert_eq!(how_sure("AGENT-VALID"), None);
 /// ```
 pub fn how_sure(rule: &str) -> Option<String> {

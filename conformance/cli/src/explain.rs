@@ -90,7 +90,7 @@ const WORDS: [(&str, &str); 8] = [
     (
         "severity",
         "how much a failure hurts, in profile universal. A: a thread is lost or wrong on ordinary input. B: odd input that users \
-         reported. C: contrived; its failure counts only with --strict.",
+         reported. C: contrived; a failure in which only its own clauses are broken counts only with --strict.",
     ),
     ("must", "the level of a case that the sources decide: who fails it is not conformant."),
     ("should", "the level of a case that the sources only imply: a failure is a warning, unless the run is --strict."),

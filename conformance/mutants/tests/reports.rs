@@ -61,10 +61,7 @@ fn every_report_charges_the_same_clauses() -> io::Result<()> {
         let reports: Vec<&str> = reports.iter().flat_map(|report| ["--report", report]).collect();
         let some = if profile == "literal" { &SOME[..] } else { &["--filter", "agent/results/*"] };
         let testee = ["--", env!("CARGO_BIN_EXE_threadspec-mutants"), "serve", "--bug", bug];
-        let (_, said) = threadspec(
-            folder.path(),
-            &[&["verify", "--strict", "--profile", profile], some, &reports, &testee].concat(),
-        )?;
+        threadspec(folder.path(), &[&["verify", "--strict", "--profile", profile], some, &reports, &testee].concat())?;
         let run = read(folder.path(), "run.json")?;
         assert_follows_the_schema(&run);
         let table = run["summary"]["clauses"].as_array().expect("a table");
@@ -81,11 +78,9 @@ fn every_report_charges_the_same_clauses() -> io::Result<()> {
         ] {
             assert!(fs::read_to_string(folder.path().join(report))?.contains(&told), "{report}: {told}");
         }
-        let line = said.lines().find(|line| line.starts_with("  clauses ")).expect("a line of clauses");
         for row in table.iter().filter(|row| failed(row) > 0) {
             let (clause, count) = (row["clause"].as_str().expect("a name"), failed(row));
             let judged = count + row["passed"].as_u64().unwrap_or_default();
-            assert!(line.contains(&format!(" {clause} {count}")), "{clause}: {line}");
             let charged = format!("message=\"{clause}: ");
             assert_eq!(junit.matches(&charged).count() as u64, count, "{clause}");
             let cell =

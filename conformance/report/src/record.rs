@@ -350,7 +350,10 @@ impl RunRecord {
         let about = |field: &str, longest: usize| {
             words::shortened(self.testee["implementation"][field].as_str().unwrap_or("?"), longest)
         };
-        format!("{} {} ({})", about("name", 100), about("version", 50), about("language", 50))
+        // A gateway may tell no version.
+        let version = Some(about("version", 50)).filter(|version| version != "?");
+        let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+        format!("{}{version} ({})", about("name", 100), about("language", 50))
     }
 
     /// Lists the gaps of the run: the other shards, cases that were not chosen, operations of which no case was run, or all of them.

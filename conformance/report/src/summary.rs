@@ -328,13 +328,13 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
         return Some("Nothing else counts.");
     }
     if one.severity != other.severity {
-        return Some("Nothing else hurts as much.");
+        return Some("Nothing else that counts hurts as much.");
     }
     if causes.iter().any(|other| other.area > first.area) {
         return first.area.why_first();
     }
     let why = if one.severity.is_some() {
-        "Of those that hurt as much, it is in the most cases."
+        "Of the causes that hurt as much, this one is in the most cases."
     } else {
         "It is in the most cases."
     };

@@ -237,6 +237,6 @@ mod tests {
         let note = "AGENT-IDS: request 2: the id `c1` is lost; answered with 400 OAI-CHAT-ORPHAN, OAI-CHAT-ANSWERED\n  XOAI-CHAT-ORPHAN OAI-CHAT-";
         let rules = rules_in(note);
         assert_eq!(rules.keys().collect::<Vec<_>>(), ["OAI-CHAT-ANSWERED", "OAI-CHAT-ORPHAN"]);
-        assert!(rules.values().all(|sure| sure.contains("reported more than once")), "{rules:?}");
+        assert!(rules.values().all(|sure| sure.contains("reported by several users")), "{rules:?}");
     }
 }
