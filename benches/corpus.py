@@ -1,12 +1,15 @@
-"""What a run of the corpus costs: `corpus.py [THREADSPEC]`, with Node.js on the path. Takes two minutes.
+"""What a run costs: `corpus.py [THREADSPEC]`, with Node.js on the path. Takes four minutes.
 
 For the built-in reference and the two adapters: the seconds of `verify`, how many times as long as the same requests to the same program
-take whose replies nobody reads, and the most memory of its largest process, also with a corpus that is twice and four times as long.
+take whose replies nobody reads, and the most memory of its largest process, also with a corpus that is twice and four times as long. Then
+the same of `fuzz`, and the cases that it tries in a second. With `wrk` and `benches/target/release/load`, also how many requests a provider
+judges for each that the same server answers without judging.
 """
 
 import json
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -45,6 +48,35 @@ def requests_of(threadspec, folder):
     return requests
 
 
+def fuzz(threadspec, folder, title, testee):
+    """What the fuzzer costs with a testee: each process gets what it would get alone."""
+    cases, requests, script = 20_000, folder / "fuzzed.jsonl", folder / "tee"
+    script.write_text(f"#!/bin/sh\ntee {requests} | {' '.join(testee)}\n")
+    script.chmod(0o755)
+    run = [threadspec, "fuzz", "--profile", "literal", "--seed", "1", "--cases", str(cases)]
+    seconds, memory = seconds_and_megabytes([*run, "--", *testee])
+    alone = seconds_and_megabytes([*run, "--jobs", "1", "--", str(script)])[0]
+    with open(requests, encoding="utf-8") as lines:
+        bare = seconds_and_megabytes(testee, stdin=lines)[0]
+    print(f"fuzz, {title}: {cases / seconds:,.0f} cases a second, {alone / bare:.2f} times the bare requests with one process; {memory:.0f} MB")
+
+
+def provider(load):
+    """How many requests a provider judges for each that the same server answers."""
+    rates = {"judged": [], "answers": []}
+    for _ in range(3):
+        for way, found in rates.items():
+            server = subprocess.Popen([load, way], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            address = re.search(r"http://\S+", server.stdout.readline())[0]
+            said = subprocess.run(
+                ["wrk", "-t16", "-c16", "-d6s", "-s", "benches/load.lua", address], check=True, capture_output=True, text=True, cwd=ROOT
+            ).stdout
+            found.append(float(re.search(r"Requests/sec:\s*([\d.]+)", said)[1]))
+            server.communicate()
+    judged, answers = (statistics.median(rates[way]) for way in ("judged", "answers"))
+    print(f"provider: {judged:,.0f} judged requests a second, {judged / answers:.0%} of those without judging")
+
+
 def times(folder, number):
     """The corpus so many times as long: each file of cases under several names."""
     corpus = folder / f"{number}-times"
@@ -79,6 +111,10 @@ def main():
                 f"{title}: {seconds:.2f} s, {statistics.median(ratios):.2f} times the bare requests; "
                 f"{memory:.0f} MB, twice as long {more[0]:.0f} MB, four times {more[1]:.0f} MB"
             )
+            fuzz(threadspec, folder, title, bare)
+    load = ROOT / "benches/target/release/load"
+    if load.exists() and shutil.which("wrk"):
+        provider(load)
 
 
 main()
