@@ -1,4 +1,4 @@
-"""What a run costs: `corpus.py [THREADSPEC]`, with Node.js on the path. Takes four minutes.
+"""What a run costs: `corpus.py [THREADSPEC]`, with Node.js on the path. Takes ten minutes.
 
 For the built-in reference and the two adapters: the seconds of `verify`, how many times as long as the same requests to the same program
 take whose replies nobody reads, and the most memory of its largest process, also with a corpus that is twice and four times as long. Then
