@@ -368,9 +368,9 @@ impl Expansion {
             self.write(body)?;
             self.numbers.truncate(depth);
             if number == 0 && depth == 0 {
-                // Most turns are as long as the first, up to the digits of a number.
+                // Most of the other turns are as long as the first, up to the digits of a number.
                 let turn = (self.json.len() - start)
-                    .saturating_mul(usize::try_from(times.min(self.most)).unwrap_or(usize::MAX));
+                    .saturating_mul(usize::try_from(times.min(self.most) - 1).unwrap_or(usize::MAX));
                 self.json.reserve(turn.saturating_add(turn / 8).min(BUDGET));
             }
         }
