@@ -75,7 +75,6 @@ enum Segment {
 }
 
 /// A repetition around what is read.
-#[derive(Clone)]
 struct Around {
     letter: char,
     each: Vec<(char, EachTexts)>,
@@ -99,11 +98,10 @@ impl TemplateReader {
     }
 
     /// The segments that a step adds, apart from the others.
-    fn apart(&mut self, step: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<Vec<Segment>, String> {
+    fn apart<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> (Vec<Segment>, T) {
         let before = std::mem::take(&mut self.segments);
         let result = step(self);
-        let segments = std::mem::replace(&mut self.segments, before);
-        result.map(|()| segments)
+        (std::mem::replace(&mut self.segments, before), result)
     }
 
     fn push(&mut self, json: &[u8]) {
@@ -142,10 +140,8 @@ impl TemplateReader {
         self.push(b"\"");
     }
 
-    fn segments_of(&self, text: &str) -> Vec<Segment> {
-        let mut reader = Self { segments: Vec::new(), around: self.around.clone() };
-        reader.text(text);
-        reader.segments
+    fn segments_of(&mut self, text: &str) -> Vec<Segment> {
+        self.apart(|reader| reader.text(text)).0
     }
 
     fn object(&mut self, members: &Map<String, Value>) -> Result<(), String> {
@@ -163,7 +159,8 @@ impl TemplateReader {
                 self.push(b"\"");
             }
             Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => {
-                let members = self.apart(|reader| reader.members(pairs))?;
+                let (members, read) = self.apart(|reader| reader.members(pairs));
+                read?;
                 self.segments.push(Segment::Members(members));
             }
             _ => {
@@ -203,7 +200,8 @@ impl TemplateReader {
         const WRONG: &str = "`members` takes pairs of a name and a value";
         self.elements(pairs, &|reader, pair| {
             let Some([name, value]) = pair.as_array().map(Vec::as_slice) else { return Err(WRONG.to_owned()) };
-            let name = reader.apart(|reader| reader.string(name, WRONG))?;
+            let (name, read) = reader.apart(|reader| reader.string(name, WRONG));
+            read?;
             reader.segments.extend([Segment::Comma, Segment::Name(name)]);
             reader.push(b":");
             reader.value(value)
@@ -243,9 +241,10 @@ impl TemplateReader {
             return Err("the lists of `each` differ in length".to_owned());
         }
         self.around.push(Around { letter, each });
-        let body = self.apart(|reader| reader.elements(elements, take));
+        let (body, read) = self.apart(|reader| reader.elements(elements, take));
         self.around.pop();
-        self.segments.push(Segment::Repeat { times, body: body? });
+        read?;
+        self.segments.push(Segment::Repeat { times, body });
         Ok(())
     }
 

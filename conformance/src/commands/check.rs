@@ -267,13 +267,20 @@ impl<'a> Teller<'a> {
         self.is_named = true;
     }
 
+    /// Writes the name of the file, if it was not written yet.
+    fn name_once(&mut self) {
+        if !self.is_named {
+            self.name("");
+        }
+    }
+
     fn conclude(&mut self, summary: &Summary) {
         if self.shows_form {
             print(&findings::rows(summary));
         } else if self.format == FindingsForm::Text {
             let conclusion = findings::conclusion(summary, self.width);
-            if !conclusion.is_empty() && !self.is_named {
-                self.name("");
+            if !conclusion.is_empty() {
+                self.name_once();
             }
             print(&conclusion);
         }
@@ -298,9 +305,7 @@ impl Sink for Teller<'_> {
                 finding.place.entry = Some(format!("beginning {}", times + 1));
             }
         }
-        if !self.is_named {
-            self.name("");
-        }
+        self.name_once();
         match self.format {
             FindingsForm::Text => print(&findings::finding(&finding, self.width)),
             FindingsForm::Github => print(&findings::annotation(self.name, &finding, self.workspace.as_deref())),

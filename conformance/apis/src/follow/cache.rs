@@ -181,10 +181,12 @@ impl Conversations {
     /// Returns whether the request before this one, which it does not extend, has a reply of the model that this one adds.
     fn repeats_the_last(&self, now: &EarlierRequest, begun: usize, parent: Option<usize>) -> bool {
         let last = self.requests.back().filter(|last| last.key == now.key && Some(last.number) != parent);
+        // Few pieces are new, so that no set is built of the many others.
+        let new = now.pieces[begun..].iter().filter(|piece| piece.role == Owner::Model);
         last.is_some_and(|last| {
-            let said: HashSet<u64> =
-                last.pieces.iter().filter(|piece| piece.role == Owner::Model).map(|piece| piece.hash).collect();
-            now.pieces[begun..].iter().any(|piece| piece.role == Owner::Model && said.contains(&piece.hash))
+            let has =
+                |new: &StoredPiece| last.pieces.iter().any(|old| old.role == Owner::Model && old.hash == new.hash);
+            new.into_iter().any(has)
         })
     }
 

@@ -23,7 +23,7 @@ impl ChangeExtent {
     }
 }
 
-/// What becomes of a value.
+/// An edit of a value.
 #[derive(Clone, Debug, PartialEq)]
 enum ValueEdit {
     Becomes(Value),
@@ -38,9 +38,9 @@ enum ValueEdit {
 /// A change of a message, in the words of its API, or of a text beside all messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RequestChange {
-    /// What is done, in a word or two.
+    /// The edit, in a word or two.
     pub(super) name: &'static str,
-    /// What it is done to: who speaks, or `call`.
+    /// The speaker of the message, or `call`.
     pub(super) of: &'static str,
     pub(super) extent: ChangeExtent,
     /// The message before the change; `None` for the request itself.

@@ -11,9 +11,9 @@ use serde::de::Error as _;
 struct ListedChange {
     #[serde(default)]
     doors: Vec<String>,
-    /// What is done.
+    /// Names of edits.
     changes: Vec<String>,
-    /// What it is done to.
+    /// Speakers of messages, or `call`.
     #[serde(default)]
     of: Vec<String>,
     /// In which requests.

@@ -25,7 +25,7 @@ use threadspec_judge::universal::{self, AgentReply, Others};
 use threadspec_judge::verdict::Outcome;
 use threadspec_runner::{InProcess, StoredReference, Testee};
 
-/// What shows a change.
+/// The finding that shows a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sight {
     /// The case fails.
