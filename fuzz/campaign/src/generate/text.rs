@@ -107,12 +107,18 @@ pub const CLASSES: [TextClass; 12] = [
     TextClass { name: "long", texts: &["a", "&", r"\r", r"\u0000", "😀", r"line\n"] },
 ];
 
-/// The texts of the covering arrays, spelled as inside the quotes of a JSON string.
+/// The texts of the covering arrays, spelled as inside the quotes of a JSON string, the shortest first.
 static SAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let samples = COVERED.iter().flat_map(|covering| covering.classes.values()).flat_map(|class| &class.samples);
     let inside = |json: String| json.strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
-    samples.filter_map(|sample| inside(sample.json()?)).collect()
+    let mut samples: Vec<_> = samples.filter_map(|sample| inside(sample.json()?)).collect();
+    samples.sort_by_key(String::len);
+    samples
 });
+
+/// A sample that is longer than this is drawn so many times less often: a few would take most of the time.
+const LONG_SAMPLE: usize = 500;
+const LESS_OFTEN: u32 = 16;
 
 pub(super) fn prepare() {
     LazyLock::force(&SAMPLES);
@@ -135,13 +141,20 @@ impl Piece {
         LIMITS.repeats >> (7 - u32::from(self.other) % 8)
     }
 
+    /// The sample of a covering array.
+    fn sample(self) -> &'static str {
+        let is_any = u32::from(self.other).is_multiple_of(LESS_OFTEN);
+        let count = if is_any { SAMPLES.len() } else { SAMPLES.partition_point(|sample| sample.len() <= LONG_SAMPLE) };
+        &SAMPLES[usize::from(self.which) % count]
+    }
+
     /// Appends the piece as inside the quotes of a JSON string.
     fn write_unquoted(self, json: &mut String) {
         match usize::from(self.class) % (CLASSES.len() + 3) {
             LONG => json.extend(std::iter::repeat_n(pick(CLASSES[LONG].texts, self.which), self.repeats())),
             class if class < LONG => json.push_str(pick(CLASSES[class].texts, self.which)),
             // Twice as often as each of the others: what the covering arrays are made of.
-            class if class > CLASSES.len() => json.push_str(&SAMPLES[usize::from(self.which) % SAMPLES.len()]),
+            class if class > CLASSES.len() => json.push_str(self.sample()),
             _ if matches!(self.other, '"' | '\\' | '\0'..='\x1f') => {
                 let _ = write!(json, "\\u{:04x}", u32::from(self.other));
             }
