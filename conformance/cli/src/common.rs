@@ -269,7 +269,9 @@ pub fn not_ready(why: &Unready) -> Stop {
 pub fn introduction(hello: &Hello, terms: impl Display) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-    visible(&format!("{name} {version} ({language}{url}), profile {terms}"))
+    // A gateway's command does not say its version.
+    let version = if version == "?" { String::new() } else { format!(" {version}") };
+    visible(&format!("{name}{version} ({language}{url}), profile {terms}"))
 }
 
 // Spans of time as they are given on a command line.
