@@ -11,7 +11,7 @@ use threadspec_apis::Pieces;
 use threadspec_cli::StreamPieces;
 use threadspec_cli::verify::{Additions, Leftovers, OverProvider, Testees};
 use threadspec_golden::clause;
-use threadspec_judge::protocol::{Endpoint, Hello, Op, Reply, Request, Transport};
+use threadspec_judge::protocol::{Endpoint, Feature, Hello, Op, Reply, Request, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{
     EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, compose,
@@ -33,7 +33,7 @@ fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Leftovers), Unready> {
 
 /// The processes of an agent that asks the provider itself.
 fn direct(asked: &OverProvider<'_>) -> Result<(Testees, Arc<ModelServer>), Unready> {
-    let provider = Arc::new(ModelServer::start(asked)?);
+    let provider = Arc::new(ModelServer::start(asked.transport, asked.model, Some(asked.pieces))?);
     let process = Process::start_over(asked.transport, asked.command, asked.timeout)?;
     let first = OverWire::new(process, Arc::clone(&provider));
     let mut testees: Testees = Vec::new();
@@ -52,8 +52,8 @@ pub(crate) struct OverWire {
     running: HashMap<i64, String>,
     /// The last runs that are over, each with its request and what the testee replied.
     ended: VecDeque<(i64, EndedRun, Reply)>,
-    /// A request that cannot be put, and why.
-    unfit: Option<(i64, Error)>,
+    /// The outcomes of requests that never reached the program.
+    unasked: VecDeque<(i64, Outcome)>,
 }
 
 impl OverWire {
@@ -64,8 +64,14 @@ impl OverWire {
             // It has nothing that could be asked.
             hello.ops.clear();
         }
-        let (running, ended) = (HashMap::new(), VecDeque::new());
-        Self { process, hello, provider, running, ended, unfit: None }
+        if provider.fuzzes {
+            // Each API has opaque parts of its own, and some cannot say arguments that are no JSON.
+            let is_sayable = |feature: &Feature| ![Feature::Opaque, Feature::Raw].contains(feature);
+            let features = &mut hello.abilities.session.features;
+            *features = features.iter().filter(is_sayable).collect();
+        }
+        let (running, ended, unasked) = (HashMap::new(), VecDeque::new(), VecDeque::new());
+        Self { process, hello, provider, running, ended, unasked }
     }
 
     /// Another one with the same command, which starts when it is first asked.
@@ -92,19 +98,20 @@ impl Testee for OverWire {
 
     /// Whatever reply would be accepted without a look, it is the provider that has seen the requests.
     fn send(&mut self, request: &Request) {
-        match self.provider.begin(request) {
-            Ok((told, key)) => {
+        let outcome = match self.provider.begin(request) {
+            Ok(Begun::Run(told, key)) => {
                 self.running.insert(request.id, key);
-                self.process.send(&told);
+                return self.process.send(&told);
             }
-            Err(error) => self.unfit = Some((request.id, error)),
-        }
+            Ok(Begun::Unsayable(why)) => Outcome::Reply(Reply::Unsupported(why.to_owned())),
+            Err(error) => Outcome::NotReady(Unready::Runner(format!("a case cannot be played over the wire: {error}"))),
+        };
+        self.unasked.push_back((request.id, outcome));
     }
 
     fn receive(&mut self) -> (i64, Outcome) {
-        if let Some((id, error)) = self.unfit.take() {
-            let why = format!("a case cannot be played over the wire: {error}");
-            return (id, Outcome::NotReady(Unready::Runner(why)));
+        if let Some(unasked) = self.unasked.pop_front() {
+            return unasked;
         }
         let (id, outcome) = self.process.receive();
         let Outcome::Reply(reply) = outcome else {
@@ -131,7 +138,7 @@ impl Testee for OverWire {
 
     fn restart(&mut self) {
         self.abandon();
-        self.unfit = None;
+        self.unasked.clear();
         self.process.restart();
     }
 
@@ -164,6 +171,14 @@ impl Testee for OverWire {
 
 // The provider of a command, and what it gives out: keys, and runs under them.
 
+/// The begin of a run.
+enum Begun {
+    /// The request as the testee gets it, and the key of the run.
+    Run(Request, String),
+    /// Why nothing that the API takes says what was given.
+    Unsayable(&'static str),
+}
+
 /// How many letters and digits make a key.
 const KEY_LENGTH: usize = 24;
 /// Those that keys and marks are made of.
@@ -180,26 +195,32 @@ pub(crate) struct ModelServer {
     keys: AtomicU64,
     /// Requests that came without a run, and that no testee has looked at yet.
     strays: Mutex<Vec<Stray>>,
+    /// True if the inputs are generated, and each decides how its streams are divided.
+    fuzzes: bool,
 }
 
 impl ModelServer {
-    /// Starts it.
+    /// Starts it. Without `pieces`, each input decides how its streams are divided.
     ///
     /// # Errors
     ///
     /// When it cannot listen.
-    pub(crate) fn start(asked: &OverProvider<'_>) -> Result<Self, Unready> {
-        let pieces = match asked.pieces {
+    pub(crate) fn start(
+        transport: Transport,
+        model: Option<&str>,
+        pieces: Option<StreamPieces>,
+    ) -> Result<Self, Unready> {
+        let fuzzes = pieces.is_none();
+        let pieces = match pieces.unwrap_or_default() {
             StreamPieces::Usual => Pieces::Usual,
             StreamPieces::Tiny => Pieces::Tiny,
         };
-        let transport = asked.transport;
         let options = EngineOptions { pieces, ..EngineOptions::default() };
-        let model = asked.model.unwrap_or_else(|| usual_model(transport.api)).to_owned();
+        let model = model.unwrap_or_else(|| usual_model(transport.api)).to_owned();
         let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), Engine::new(options))
             .map_err(|error| Unready::Runner(error.to_string()))?;
         let (secret, keys, strays) = (RandomState::new(), AtomicU64::new(0), Mutex::default());
-        Ok(Self { server, transport, model, secret, keys, strays })
+        Ok(Self { server, transport, model, secret, keys, strays, fuzzes })
     }
 
     /// A key that was never given out.
@@ -240,14 +261,20 @@ impl ModelServer {
         (0..4).map(|_| sign()).collect()
     }
 
-    /// Begins a run, and gives the request as the testee gets it, and the key.
-    fn begin(&self, request: &Request) -> Result<(Request, String), Error> {
+    /// Begins a run.
+    fn begin(&self, request: &Request) -> Result<Begun, Error> {
         let Transport { api, stream } = self.transport;
         let key = self.key();
-        let plan = match request.op {
+        let mut plan = match request.op {
             Op::Session => RunPlan::of_session_input(api, &request.input)?,
             _ => RunPlan::of_case_input(api, &request.input)?,
         };
+        if self.fuzzes {
+            plan.divide_streams(&request.input);
+        }
+        if let Some(why) = plan.unsayable() {
+            return Ok(Begun::Unsayable(why));
+        }
         let reasoning = request.reasoning || plan.reasoning;
         let plan = RunPlan { stream, reasoning, model: Some(self.model.clone()), ..plan };
         let endpoint = Endpoint {
@@ -258,7 +285,8 @@ impl ModelServer {
             reasoning,
         };
         self.server.with(|engine, now| engine.begin(now, &key, plan));
-        Ok((Request { input: told(&request.input).into(), endpoint: Some(endpoint), ..request.clone() }, key))
+        let request = Request { input: told(&request.input).into(), endpoint: Some(endpoint), ..request.clone() };
+        Ok(Begun::Run(request, key))
     }
 
     /// Begins a run under a key, as it is planned.

@@ -7,21 +7,36 @@ use std::{fs, io};
 
 /// An agent for the chat API on Python's own HTTP client. Its argument says what it does wrong.
 pub(crate) const AGENT: &str = r#"
-import http.client, json, sys, threading, urllib.parse
+import http.client, json, re, sys, threading, urllib.parse
 
 WRONG = sys.argv[1]
 
 def ask(endpoint, messages, tools, key=None):
     url = urllib.parse.urlparse(endpoint["baseUrl"])
     connection = http.client.HTTPConnection(url.hostname, url.port, timeout=60)
-    declared = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in tools]
-    body = {"model": endpoint["model"], "messages": messages, **({"tools": declared} if declared else {})}
+    declared = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in tools if re.fullmatch("[a-zA-Z0-9_-]{1,64}", name)]
+    body = {"model": endpoint["model"], "messages": messages, "stream": endpoint["stream"], **({"tools": declared} if declared else {})}
     connection.request("POST", url.path + "/chat/completions", json.dumps(body), {"authorization": "Bearer " + (key or endpoint["apiKey"])})
     answer = connection.getresponse()
+    if endpoint["stream"] and answer.status == 200:
+        return streamed(answer)
     said = json.loads(answer.read())
     if answer.status != 200:
         raise RuntimeError(said["error"]["message"])
     return said["choices"][0]["message"]
+
+def streamed(answer):
+    text = answer.read().decode()
+    said = {"content": "", "tool_calls": []}
+    for line in text.replace("\r\n", "\n").split("\n"):
+        event = json.loads(line[6:]) if line.startswith("data: {") else {}
+        for delta in (choice["delta"] for choice in event.get("choices", [])):
+            said["content"] += delta.get("content") or ""
+            for part in delta.get("tool_calls") or []:
+                if part.get("id"):
+                    said["tool_calls"].append({"id": part["id"], "type": "function", "function": {"name": part["function"]["name"], "arguments": ""}})
+                said["tool_calls"][part["index"]]["function"]["arguments"] += part["function"].get("arguments") or ""
+    return said
 
 def wire(message):
     role = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool"}[message["type"]]
@@ -54,7 +69,7 @@ last = None
 for line in sys.stdin:
     request = json.loads(line)
     if request["op"] == "hello":
-        assert request["provider"] == {"api": "openai-chat", "stream": False}, request
+        assert request["provider"]["api"] == "openai-chat", request
         apis = ["anthropic"] if WRONG == "elsewhere" else ["openai-chat"]
         reply = {"ok": {"protocol": 1, "implementation": {"name": "thin", "version": "1", "language": "Python"},
                         "ops": ["tools"], "profiles": ["universal"], "apis": apis}}
@@ -114,6 +129,37 @@ fn an_agent_is_judged_by_what_it_sends() -> io::Result<()> {
         .output()?;
     let (code, text) = said(&again);
     assert!(code == Some(0) && text.contains("profile universal over openai-chat\n"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn streams_are_fuzzed_however_they_are_divided() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let agent = folder.path().join("agent.py");
+    fs::write(&agent, AGENT)?;
+    let fuzz = |testee: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_threadspec"));
+        command.args([
+            "fuzz",
+            "--provider",
+            "openai-chat:stream",
+            "--op",
+            "tools",
+            "--seed",
+            "1",
+            "--cases",
+            "40",
+            "--timeout",
+            "600",
+            "--",
+        ]);
+        command.args(testee).current_dir(folder.path()).output().map(|output| said(&output))
+    };
+    let (code, text) = fuzz(&[env!("CARGO_BIN_EXE_threadspec"), "serve"])?;
+    assert!(code == Some(0) && text.contains("no findings"), "{text}");
+    let (code, text) = fuzz(&["python3", "agent.py", "forgets"])?;
+    assert!(code == Some(1) && text.contains("FAIL tools/AGENT-ANSWERED"), "{text}");
+    assert!(text.contains("--provider openai-chat:stream --timeout 600 -- python3 agent.py forgets"), "{text}");
     Ok(())
 }
 

@@ -5,11 +5,12 @@ use crate::example::example_of;
 use crate::script::{ObjectReading, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
 use threadspec::oracle::Api;
 use threadspec::surrogates::unmark_surrogates;
 use threadspec_apis::{ApiRequest, Pieces};
 use threadspec_judge::json;
-use threadspec_judge::json::list;
+use threadspec_judge::json::{list, text};
 use threadspec_judge::protocol::Speaker;
 use threadspec_judge::script::{ScriptAgent, SessionScript};
 use threadspec_judge::universal::value;
@@ -66,6 +67,48 @@ impl RunPlan {
             tools: tools.collect(),
             ..Self::of_turns(api, Vec::new())
         })
+    }
+
+    /// Divides the streams as this text decides: the same text divides them in the same way.
+    pub fn divide_streams(&mut self, text: &str) {
+        let mut drawn = DefaultHasher::new();
+        drawn.write(text.as_bytes());
+        let mut draw = |most: u64| {
+            drawn.write_u8(0);
+            drawn.finish() % most
+        };
+        let runs = self.session.iter_mut().flat_map(|session| &mut session.runs);
+        for turn in self.turns.iter_mut().chain(runs.flat_map(|run| run.turns.iter_mut().map(|turn| &mut turn.turn))) {
+            let lengths = (0..=draw(4)).map(|_| usize::try_from(draw(16)).unwrap_or_default() + 1).collect();
+            let stream = &mut turn.stream;
+            stream.shape.pieces = Pieces::Lengths(lengths);
+            (stream.shape.ascii, stream.shape.empty, stream.crlf) = (draw(4) == 0, draw(4) == 0, draw(4) == 0);
+            // Neither a character nor a line ends where a write does.
+            stream.chunks = (draw(4) == 0).then(|| usize::try_from(draw(400)).unwrap_or_default() + 20);
+            stream.has_pieces = true;
+        }
+    }
+
+    /// Returns why no request that the API takes can say what an agent was given (ANT-TEXT-NONEMPTY, ANT-MESSAGES-NONEMPTY, ANT-PREFILL),
+    /// or what its model says (OAI-CHAT-ID-LEN, OAI-RESP-CALLID-LEN).
+    pub fn unsayable(&self) -> Option<&'static str> {
+        let longest = match self.api {
+            Api::OpenAiChat => 40,
+            Api::OpenAiResponses => 64,
+            Api::Anthropic => usize::MAX,
+        };
+        let ids = self.turns.iter().flat_map(|turn| &turn.calls).filter_map(|call| call.id.as_ref());
+        if ids.map(|id| id.chars().count()).max() > Some(longest) {
+            return Some("the model gives an id that is too long for the API");
+        }
+        let says = |message: &&Value| {
+            let is_blank = text(&message["content"]).trim().is_empty() && list(&message["tool_calls"]).is_empty();
+            message["type"] != "system" && (message["type"] == "tool" || !is_blank)
+        };
+        let is_own = self.api == Api::Anthropic && self.session.is_none() && !self.given.is_empty();
+        let has_no_question = self.given.iter().rfind(says).is_none_or(|last| last["type"] == "ai");
+        (is_own && has_no_question)
+            .then_some("but for blank texts, which the API refuses, the given list ends without a question")
     }
 
     /// All runs of a case of op `session`, which have one key. The model's thinking is to be switched on where the script has some that the

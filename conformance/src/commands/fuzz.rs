@@ -1,6 +1,7 @@
 //! Runs `threadspec fuzz`. It holds three mutants, for those who want to see a finding.
 
 use crate::lint;
+use crate::over_wire::{ModelServer, OverWire};
 use serde_json::Value;
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -8,14 +9,16 @@ use std::fmt::Write;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io, thread};
 use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, prepare_folder, run, save_findings};
 use threadspec_cli::{Stop, corpus, left_behind, not_writable, progress, verify};
 use threadspec_judge::corpus::{Corpus, Level};
-use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::text::visible;
+use threadspec_judge::verdict::Unready;
 use threadspec_report::Failure;
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
 use threadspec_runner::{Exit, Process, Testee, adopt_orphans, interrupt};
@@ -44,6 +47,9 @@ pub(crate) struct Fuzz {
     /// Judge by this profile, literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<JudgeProfile>,
+    /// Play the model's provider for an agent, as `verify --provider` does: openai-chat, openai-responses or anthropic, each also with `:stream`
+    #[arg(long, value_name = "API[:stream]")]
+    provider: Option<Transport>,
     /// Test only this operation (repeatable) [default: all that the testee has]
     #[arg(long, value_name = "OP")]
     op: Vec<Op>,
@@ -106,11 +112,14 @@ impl Fuzz {
     }
 
     fn fuzz(&self, corpus: &Corpus) -> Result<Exit, Stop> {
-        let start = || Process::start(&self.command, self.timeout);
+        let server = self.provider.map(|transport| ModelServer::start(transport, None, None));
+        let server = server.transpose().map_err(|why| threadspec_cli::not_ready(&why))?.map(Arc::new);
+        let start = || self.testee(server.as_ref());
         let mut testee = start().map_err(|why| threadspec_cli::not_ready(&why))?;
         let hello = testee.hello().clone();
         testee.finish();
-        let profile = verify::judged_by(self.profile, &hello)?;
+        let profile = self.provider.map(|_| JudgeProfile::Universal).or(self.profile);
+        let profile = verify::judged_by(profile, &hello)?;
         let is_judged = |op: &Op| {
             let is_of_agents = [Op::Tools, Op::Session].contains(op);
             if profile == JudgeProfile::Universal { is_of_agents } else { *op != Op::Session }
@@ -134,7 +143,7 @@ impl Fuzz {
             ops: Op::all().filter(|op| has(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
         };
         print(&format!("{}\n{}\n\n", threadspec_cli::introduction(&hello, profile), plan(&settings)));
-        let report = watched(&settings, &|| Ok(Box::new(start()?)));
+        let report = watched(&settings, &start);
         name_orphans();
         let mut failing = report.shutdown.len();
         for finding in &report.findings {
@@ -161,6 +170,17 @@ impl Fuzz {
         }
         print(&summary(&report, failing, saved.as_ref().map_or_else(|stop| stop.code, |_| code)));
         saved.map(|_| code)
+    }
+
+    /// Starts a process, whose model is the server if there is one.
+    fn testee(&self, server: Option<&Arc<ModelServer>>) -> Result<Box<dyn Testee>, Unready> {
+        Ok(match server {
+            Some(server) => {
+                let process = Process::start_over(server.transport, &self.command, self.timeout)?;
+                Box::new(OverWire::new(process, Arc::clone(server)))
+            }
+            None => Box::new(Process::start(&self.command, self.timeout)?),
+        })
     }
 
     /// A finding as it is reported.
@@ -214,8 +234,11 @@ impl Fuzz {
     fn repeat(&self, finding: &FuzzFinding, settings: &FuzzOptions) -> String {
         let FuzzOptions { seed, profile, .. } = settings;
         let Range { start, end } = finding.cases;
-        let words =
-            format!("threadspec fuzz --seed {seed} --op {} --cases {start}..{end} --profile {profile}", finding.op);
+        let terms = match self.provider {
+            Some(transport) => format!("--provider {transport}"),
+            None => format!("--profile {profile}"),
+        };
+        let words = format!("threadspec fuzz --seed {seed} --op {} --cases {start}..{end} {terms}", finding.op);
         let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         if self.timeout != verify::DEFAULT_TIMEOUT {
             words.extend(["--timeout".to_owned(), self.timeout.as_secs_f64().to_string()]);

@@ -4,12 +4,13 @@
 //! Anthropic joins neighbouring messages of one role and refuses empty texts, so that clients join neighbouring texts and leave out empty
 //! ones. A response of OpenAI's Responses is a list of items, so that messages of the assistant that touch are one.
 
-use super::halves::ends;
+use super::halves::{ends, repaired};
 use super::message::{AgentMessage, Speaker};
 use super::script::{ModelTurn, RunScript};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use threadspec::oracle::Api;
+use threadspec::surrogates::has_marks;
 
 /// How many characters of white space may be between two joined texts.
 const LONGEST_JOINT: usize = 2;
@@ -151,7 +152,12 @@ impl Alignment<'_> {
         for part in parts {
             let Step::Message(part) = part else { continue };
             let is_left_out = self.takes_blanks && message.text().is_empty();
-            let content = if count == 1 && !is_left_out { message.content.clone() } else { part.content.clone() };
+            let content = match &part.content {
+                _ if count == 1 && !is_left_out => message.content.clone(),
+                // A half that was sent as something else is not in this request.
+                Some(text) if !has_marks(message.text()) => Some(repaired(text).into_owned()),
+                content => content.clone(),
+            };
             let calls = calls.by_ref().take(part.calls.len()).cloned().collect();
             self.aligned.push(AgentMessage { speaker: part.speaker, content, calls, call_id: None });
         }
@@ -247,6 +253,19 @@ mod tests {
         }
         let joined = json!([human("a\n\nb")]);
         assert_eq!(aligned(&json!([human("a"), human("b")]), &json!([]), &joined, Api::OpenAiChat), ["h:a\n\nb"]);
+    }
+
+    #[test]
+    fn a_half_that_was_replaced_is_not_put_back() {
+        let given = r#"{"messages":[{"type":"human","content":"a"},{"type":"human","content":"\ud83d"}],"model":[]}"#;
+        let script = RunScript::read(given).expect("a script");
+        let half = script.given[1].text().to_owned();
+        for second in ["\u{fffd}", &half] {
+            let content = Some(format!("a\n{second}"));
+            let mut list = vec![AgentMessage { speaker: Speaker::Human, content, calls: Vec::new(), call_id: None }];
+            align(&mut list, &script, Api::Anthropic);
+            assert_eq!(list.iter().map(AgentMessage::text).collect::<Vec<_>>(), ["a", second]);
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+use threadspec::oracle::provider_rules;
 use threadspec_golden::clause;
 use threadspec_judge::compare::{Difference, answering_clause, compare};
 use threadspec_judge::corpus::{Accepted, Mismatch, Sides};
@@ -447,8 +448,11 @@ fn ruling(
 fn broken(ruling: &Ruling) -> Vec<BrokenClause> {
     let mut broken: Vec<BrokenClause> = Vec::new();
     for Finding { clause, what } in ruling.findings() {
-        if broken.iter().all(|known| known.difference.clause != *clause) {
-            broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part: "" });
+        // Each rule of an API is a part of one clause.
+        let rule = provider_rules().map(|rule| rule.id).find(|rule| rule == clause);
+        let (clause, part) = rule.map_or((*clause, ""), |rule| (clause::WIRE_RULES, rule));
+        if broken.iter().all(|known| (known.difference.clause, known.part) != (clause, part)) {
+            broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part });
         }
     }
     // It stands apart from the others, since its lack is not a breach of the clause as such.
