@@ -11,7 +11,7 @@ use threadspec_apis::Pieces;
 use threadspec_cli::StreamPieces;
 use threadspec_cli::verify::{Additions, Leftovers, OverProvider, Testees};
 use threadspec_golden::clause;
-use threadspec_judge::protocol::{Endpoint, Hello, Op, Reply, Request, Transport};
+use threadspec_judge::protocol::{Endpoint, Hello, Op, Reply, Request, ServerDialect, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{
     EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, compose,
@@ -175,6 +175,7 @@ pub(crate) struct ModelServer {
     server: Server<Engine>,
     pub(crate) transport: Transport,
     pub(crate) model: String,
+    dialect: Option<ServerDialect>,
     /// The source of keys that nobody guesses.
     secret: RandomState,
     keys: AtomicU64,
@@ -199,7 +200,7 @@ impl ModelServer {
         let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), Engine::new(options))
             .map_err(|error| Unready::Runner(error.to_string()))?;
         let (secret, keys, strays) = (RandomState::new(), AtomicU64::new(0), Mutex::default());
-        Ok(Self { server, transport, model, secret, keys, strays })
+        Ok(Self { server, transport, model, dialect: asked.dialect, secret, keys, strays })
     }
 
     /// A key that was never given out.
@@ -249,7 +250,7 @@ impl ModelServer {
             _ => RunPlan::of_case_input(api, &request.input)?,
         };
         let reasoning = request.reasoning || plan.reasoning;
-        let plan = RunPlan { stream, reasoning, model: Some(self.model.clone()), ..plan };
+        let plan = RunPlan { stream, reasoning, dialect: self.dialect, model: Some(self.model.clone()), ..plan };
         let endpoint = Endpoint {
             transport: self.transport,
             base_url: self.server.base_url(api),
