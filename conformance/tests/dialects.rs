@@ -51,15 +51,17 @@ def wire(message):
 def made(id, name, arguments):
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
-def result(results, call):
+def result(results, call, played):
     args = json.loads(call["arguments"] or "{}")
     known = results.get("args", {})
-    found = call["id"] if call["id"] in results["byId"] else next((id for id in known if known[id] == args), None)
+    found = call["id"] if call["id"] in results["byId"] else next((id for id in known if known[id] == args and id not in played), None)
+    played.add(found)
     value = results["byId"].get(found, "")
     return value if isinstance(value, str) else json.dumps(value)
 
 def run(given, endpoint):
     messages, tools = [wire(message) for message in given["messages"]], given.get("tools") or {}
+    played = set()
     while True:
         content, calls = ask(endpoint, messages, tools)
         said = [made(call["id"], call["name"], call["arguments"]) for call in calls]
@@ -67,7 +69,7 @@ def run(given, endpoint):
         if not calls:
             return {}
         for call in calls:
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result(tools[call["name"]], call)})
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result(tools[call["name"]], call, played)})
 
 for line in sys.stdin:
     request = json.loads(line)
