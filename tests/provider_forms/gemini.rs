@@ -15,7 +15,7 @@ fn gemini_contents() {
     let (end, at_end) = (at(4, "/parts/1"), place(4, ".parts"));
     let (final_responses, at_calls) = (at(4, ""), place(3, ".parts"));
     exactly(
-        Api::Gemini.into(),
+        Api::Gemini,
         &right,
         &[
             (&[(&first, None)], &[("GEM-SIGNATURE", &at_first)]),

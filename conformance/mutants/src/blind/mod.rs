@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use threadspec_judge::corpus::Case;
-use threadspec_judge::protocol::{Op, Reply, Transport};
+use threadspec_judge::protocol::{Op, Reply};
 use threadspec_judge::session;
 use threadspec_judge::universal::{self, AgentReply, Others};
 use threadspec_judge::verdict::Outcome;
