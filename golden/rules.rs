@@ -17,7 +17,7 @@ pub const PROVIDER_RULES: &str = "provider-rules.json";
 pub struct RuleEntry {
     /// A name that never changes. Only a rule that two APIs have is there twice.
     pub id: String,
-    /// Whose rule it is: `openai-chat`, `openai-responses`, `anthropic`, or one of the forms that are only judged, `gemini` and
+    /// Whose rule it is: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, or the form that is only judged,
     /// `bedrock-converse`.
     pub api: String,
     /// The family of the rule, which is the same in every API, so that a rule is known again in another API.

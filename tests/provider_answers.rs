@@ -27,8 +27,8 @@ fn has_words(error: &ApiError, api: RequestForm, message: &str, others: &[(&str,
     let members = members(error, api);
     let default = |name, value| others.iter().find(|(other, _)| *other == name).map_or(value, |(_, value)| *value);
     let kind = match api {
+        RequestForm::Api(Api::Gemini) => "INVALID_ARGUMENT",
         RequestForm::Api(_) => "invalid_request_error",
-        RequestForm::Gemini => "INVALID_ARGUMENT",
         RequestForm::BedrockConverse => "ValidationException",
     };
     members["message"] == message
@@ -341,7 +341,7 @@ fn others() -> Vec<(RequestForm, Value, &'static str, &'static str)> {
             "messages.1.content.0.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
         ),
         (
-            RequestForm::Gemini,
+            Api::Gemini.into(),
             json!({"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "t", "response": {}}}]}]}),
             "GEM-COUNT",
             "Please ensure that function response turn comes immediately after a function call turn.",

@@ -11,13 +11,14 @@ use threadspec_judge::reference::Reference;
 
 /// Checks the three forms of a list.
 fn accepted(messages: &[Message]) {
-    for api in Api::ALL {
+    // The library writes no contents of Gemini.
+    for api in Api::ALL.into_iter().filter(|api| *api != Api::Gemini) {
         let body: Result<String, Error> = match api {
             Api::OpenAiChat => wire::to_openai(messages).map(|messages| json!({"messages": messages}).to_string()),
             Api::OpenAiResponses => {
                 wire::to_openai_responses(messages).map(|input| json!({"input": input}).to_string())
             }
-            Api::Anthropic => wire::to_anthropic(messages).map(|request| request.to_string()),
+            Api::Anthropic | Api::Gemini => wire::to_anthropic(messages).map(|request| request.to_string()),
         };
         match body {
             Ok(body) => assert_eq!(provider_breaches(api, &body), Ok(vec![]), "{api}: {messages:?}"),

@@ -62,7 +62,7 @@ fn written(api: Api, messages: &[Message]) -> Result<Value, Error> {
     Ok(match api {
         Api::OpenAiChat => json!({"messages": wire::to_openai(messages)?}),
         Api::OpenAiResponses => json!({"input": wire::to_openai_responses(messages)?}),
-        Api::Anthropic => wire::to_anthropic(messages)?,
+        Api::Anthropic | Api::Gemini => wire::to_anthropic(messages)?,
     })
 }
 

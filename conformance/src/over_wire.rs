@@ -11,7 +11,7 @@ use threadspec_apis::Pieces;
 use threadspec_cli::StreamPieces;
 use threadspec_cli::verify::{Additions, Leftovers, OverProvider, Testees};
 use threadspec_golden::clause;
-use threadspec_judge::protocol::{Endpoint, Feature, Hello, Op, Reply, Request, Transport};
+use threadspec_judge::protocol::{Endpoint, Feature, Hello, Op, Reply, Request, ServerDialect, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{
     EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, compose,
@@ -33,7 +33,7 @@ fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Leftovers), Unready> {
 
 /// The processes of an agent that asks the provider itself.
 fn direct(asked: &OverProvider<'_>) -> Result<(Testees, Arc<ModelServer>), Unready> {
-    let provider = Arc::new(ModelServer::start(asked.transport, asked.model, Some(asked.pieces))?);
+    let provider = Arc::new(ModelServer::start(asked.transport, asked.model, asked.dialect, Some(asked.pieces))?);
     let process = Process::start_over(asked.transport, asked.command, asked.timeout)?;
     let first = OverWire::new(process, Arc::clone(&provider));
     let mut testees: Testees = Vec::new();
@@ -190,6 +190,7 @@ pub(crate) struct ModelServer {
     server: Server<Engine>,
     pub(crate) transport: Transport,
     pub(crate) model: String,
+    dialect: Option<ServerDialect>,
     /// The source of keys that nobody guesses.
     secret: RandomState,
     keys: AtomicU64,
@@ -208,6 +209,7 @@ impl ModelServer {
     pub(crate) fn start(
         transport: Transport,
         model: Option<&str>,
+        dialect: Option<ServerDialect>,
         pieces: Option<StreamPieces>,
     ) -> Result<Self, Unready> {
         let fuzzes = pieces.is_none();
@@ -220,7 +222,7 @@ impl ModelServer {
         let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), Engine::new(options))
             .map_err(|error| Unready::Runner(error.to_string()))?;
         let (secret, keys, strays) = (RandomState::new(), AtomicU64::new(0), Mutex::default());
-        Ok(Self { server, transport, model, secret, keys, strays, fuzzes })
+        Ok(Self { server, transport, model, dialect, secret, keys, strays, fuzzes })
     }
 
     /// A key that was never given out.
@@ -276,7 +278,7 @@ impl ModelServer {
             return Ok(Begun::Unsayable(why));
         }
         let reasoning = request.reasoning || plan.reasoning;
-        let plan = RunPlan { stream, reasoning, model: Some(self.model.clone()), ..plan };
+        let plan = RunPlan { stream, reasoning, dialect: self.dialect, model: Some(self.model.clone()), ..plan };
         let endpoint = Endpoint {
             transport: self.transport,
             base_url: self.server.base_url(api),

@@ -10,6 +10,7 @@ mod check_forms;
 mod check_requests;
 mod corpus_commands;
 mod corpus_readers;
+mod dialects;
 mod documents;
 mod framework_testee;
 mod init;

@@ -246,7 +246,7 @@ fn what_cannot_be_asked_for_is_refused_in_a_sentence() -> io::Result<()> {
     };
     for (arguments, sentence) in [
         (&["verify", "--provider", "openai-chat"][..], "--provider needs a program to test"),
-        (&["verify", "--provider", "gemini", "--", "x"], "no API is called `gemini`"),
+        (&["verify", "--provider", "palm", "--", "x"], "no API is called `palm`"),
         (&["verify", "--provider", "anthropic", "--profile", "literal", "--", "x"], "leave out `--profile literal`"),
         (&["verify", "--model", "m", "--", "x"], "--provider"),
         (&["verify", "--filter", "wire/*"], "--provider API runs them against an agent over HTTP"),

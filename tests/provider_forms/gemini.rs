@@ -2,7 +2,7 @@
 
 use super::{ROUNDS, exactly, gemini};
 use serde_json::{Value, json};
-use threadspec::oracle::RequestForm;
+use threadspec::oracle::Api;
 
 #[test]
 fn gemini_contents() {
@@ -15,7 +15,7 @@ fn gemini_contents() {
     let (end, at_end) = (at(4, "/parts/1"), place(4, ".parts"));
     let (final_responses, at_calls) = (at(4, ""), place(3, ".parts"));
     exactly(
-        RequestForm::Gemini,
+        Api::Gemini,
         &right,
         &[
             (&[(&first, None)], &[("GEM-SIGNATURE", &at_first)]),

@@ -31,7 +31,7 @@ pub fn is_message(json: &str) -> bool {
 /// ```
 pub fn form_of(body: &Value) -> Option<RequestForm> {
     if body.member("contents").is_array() && body.get("messages").is_none() {
-        return Some(RequestForm::Gemini);
+        return Some(RequestForm::Api(Api::Gemini));
     }
     let has_setting = has_any(body, &SETTINGS_OF_BEDROCK);
     if (has_setting && api_of_messages(body).is_none())
@@ -187,8 +187,8 @@ mod tests {
     fn forms_that_no_api_here_has_are_told_apart() {
         let block = |block: Value| json!({"messages": [{"role": "user", "content": [block]}]});
         for (body, expected) in [
-            (json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}), Some(RequestForm::Gemini)),
-            (json!({"contents": []}), Some(RequestForm::Gemini)),
+            (json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}), Some(RequestForm::Api(Api::Gemini))),
+            (json!({"contents": []}), Some(RequestForm::Api(Api::Gemini))),
             (block(json!({"toolResult": {"toolUseId": "a", "content": []}})), Some(RequestForm::BedrockConverse)),
             (block(json!({"toolUse": {"toolUseId": "a"}})), Some(RequestForm::BedrockConverse)),
             (block(json!({"cachePoint": {"type": "default"}})), Some(RequestForm::BedrockConverse)),

@@ -24,6 +24,7 @@ pub fn response_headers(
     let mut headers = vec![("content-type", content_type.to_owned())];
     let reset = rfc3339(at + 1);
     match api {
+        Api::Gemini => headers.push(("vary", "Origin, X-Origin, Referer".to_owned())),
         Api::OpenAiChat | Api::OpenAiResponses => headers.extend([
             ("x-request-id", request_id.to_owned()),
             ("openai-version", "2020-10-01".to_owned()),
@@ -126,6 +127,7 @@ impl IdSource {
             Api::OpenAiChat => "chatcmpl-",
             Api::OpenAiResponses => "resp_",
             Api::Anthropic => "msg_01",
+            Api::Gemini => "",
         })
     }
 

@@ -1,5 +1,5 @@
-//! Reads and writes requests to the three model APIs (OpenAI's chat completions and Responses, Anthropic's messages) and their answers, in
-//! typed forms.
+//! Reads and writes requests to the four model APIs (OpenAI's chat completions and Responses, Anthropic's messages, Gemini's
+//! `generateContent`) and their answers, in typed forms.
 //!
 //! A checker of logs, a provider that judges, and a client all need the same reading of each API, so it is here once. A request's body
 //! becomes an [`ApiRequest`], whose messages are those of `threadspec`'s protocol, whatever the API calls them; one [`ModelAnswer`] is
@@ -63,4 +63,5 @@ pub use request::{
     ApiRequest, DeclaredTool, ItemReference, OpaqueContent, OpaquePart, RequestNote, ToolChoice, WireCall, WireMessage,
 };
 pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer, rule_applies, rule_context, rule_refuses};
+pub use threadspec_judge::protocol::{ApiFacts, facts};
 pub use usage::{PromptLog, PromptText, Usage, tokens};

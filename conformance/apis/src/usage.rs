@@ -7,6 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use threadspec::oracle::Api;
+use threadspec_judge::protocol::facts;
 
 /// From how many tokens on OpenAI caches, and in which steps.
 const OPENAI_CACHE: (u64, u64) = (1024, 128);
@@ -64,13 +65,15 @@ pub fn tokens(bytes: usize) -> u64 {
 impl PromptText {
     /// Returns the parts of a request's body that the model sees.
     pub fn of(api: Api, body: &Value) -> Self {
-        let parts = match api {
-            Api::OpenAiChat => &["tools", "messages"][..],
-            Api::OpenAiResponses => &["tools", "instructions", "input"],
-            Api::Anthropic => &["tools", "system", "messages"],
-        };
+        let facts = facts(api);
+        let parts = [Some("tools"), facts.system, Some(facts.list)];
         let mut prompt = Self::default();
-        parts.iter().map(|name| &body[*name]).filter(|part| !part.is_null()).for_each(|part| prompt.write(part));
+        parts
+            .into_iter()
+            .flatten()
+            .map(|name| &body[name])
+            .filter(|part| !part.is_null())
+            .for_each(|part| prompt.write(part));
         prompt
     }
 

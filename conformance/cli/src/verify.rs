@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{env, io};
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Transport};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Op, ServerDialect, Transport};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Unready;
 use threadspec_report::{Circumstances, ReportFormat};
@@ -79,6 +79,8 @@ pub struct OverProvider<'a> {
     pub model: Option<&'a str>,
     /// How the texts of streams are divided.
     pub pieces: StreamPieces,
+    /// How the provider differs from that of the API's maker.
+    pub dialect: Option<ServerDialect>,
     /// The gateway between both, if one is given.
     pub through: &'a ThroughOptions,
     /// The testee's command; empty for a gateway that our own client asks.
@@ -101,16 +103,20 @@ pub struct Verify {
     /// Judge by this profile: literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<JudgeProfile>,
-    /// Play the model's provider for an agent, and judge its requests: openai-chat, openai-responses or anthropic,
-    /// each also with `:stream`
+    /// Play the model's provider for an agent, and judge its requests: openai-chat, openai-responses, anthropic or
+    /// gemini, each also with `:stream`
     #[arg(long, value_name = "API[:stream]")]
     provider: Option<Transport>,
-    /// The model that the testee asks for [default: gpt-4.1 or claude-sonnet-5]
+    /// The model that the testee asks for [default: gpt-4.1, claude-sonnet-5 or gemini-2.5-pro]
     #[arg(long, value_name = "NAME", requires = "provider")]
     model: Option<String>,
     /// How to divide the texts of streams
     #[arg(long, value_name = "HOW", default_value_t, requires = "provider")]
     stream_pieces: StreamPieces,
+    /// Speak as servers do that differ from the API's maker, and only warn of what fails: cumulative-arguments,
+    /// repeated-names, no-index, stop-beside-calls or empty-ids
+    #[arg(long, value_name = "NAME", requires = "provider")]
+    dialect: Option<ServerDialect>,
     /// Count failed `should` cases, and failed cases of severity C
     #[arg(long)]
     strict: bool,
@@ -175,7 +181,10 @@ impl Verify {
         if self.transcript.as_deref() == Some(Path::new("-")) {
             return Err(Stop::new(Exit::Usage, "--transcript needs a file; stdout is for the results"));
         }
-        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        let (mut corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        if self.dialect.is_some() {
+            corpus.cases.iter_mut().for_each(Case::recommend);
+        }
         let chosen = self.selection.of(&corpus, (self.provider, self.through.told().map(|gateway| gateway.client)))?;
         let known = self.known.read()?;
         self.output.prepare(self.transcript.as_deref(), self.known.path())?;
@@ -283,6 +292,12 @@ impl Verify {
             let message = "--provider needs a program to test: put `--` and its command at the end";
             return Err(Stop::new(Exit::Usage, message));
         }
+        if let (Some(dialect), Some(transport)) = (self.dialect, self.provider)
+            && (self.through.is_given() || !dialect.fits(transport))
+        {
+            let message = format!("--dialect {dialect}: no server behind `--provider {transport}` speaks it so");
+            return Err(Stop::new(Exit::Usage, message));
+        }
         match self.profile {
             None | Some(JudgeProfile::Universal) => Ok(()),
             Some(other) => {
@@ -316,6 +331,7 @@ impl Verify {
                 transport,
                 model: self.model.as_deref(),
                 pieces: self.stream_pieces,
+                dialect: self.dialect,
                 through: &self.through,
                 command: &self.command,
                 timeout: self.timeout,
@@ -378,6 +394,7 @@ impl Verify {
             provider: self.provider,
             through: self.through.told(),
             model: self.model.clone(),
+            dialect: self.dialect.map(|dialect| dialect.to_string()),
             stream_pieces: (self.stream_pieces != StreamPieces::default()).then(|| self.stream_pieces.to_string()),
             strict: self.strict,
             filter: self.selection.filter.clone(),
@@ -472,7 +489,11 @@ pub fn add_terms(options: &RunOptions, words: &mut Vec<String>) {
         None => add("--profile", &options.profile.to_string()),
         Some(transport) => {
             add("--provider", &transport.to_string());
-            for (name, value) in [("--model", &options.model), ("--stream-pieces", &options.stream_pieces)] {
+            for (name, value) in [
+                ("--model", &options.model),
+                ("--stream-pieces", &options.stream_pieces),
+                ("--dialect", &options.dialect),
+            ] {
                 if let Some(value) = value {
                     add(name, value);
                 }

@@ -5,7 +5,7 @@ use crate::judging::judge;
 use crate::run::GatewayRun;
 use serde_json::Value;
 use threadspec::oracle::Api;
-use threadspec_judge::protocol::Reply;
+use threadspec_judge::protocol::{Reply, facts};
 use threadspec_judge::universal::value;
 use threadspec_provider::{Overheard, RunPlan, overheard, unsayable, unsupported};
 
@@ -86,10 +86,48 @@ pub fn compose_with(
 /// Returns the part of the answers that the client's API cannot express.
 fn untellable(run: &GatewayRun<'_>) -> Option<String> {
     let is_plain = run.client == Api::Anthropic && !run.plan.stream;
-    let mut said = run.record.attempts.iter().filter_map(|attempt| attempt.said.as_ref());
     let is_raw = |arguments: &str| {
         !value::read(if arguments.is_empty() { "{}" } else { arguments }).is_ok_and(|arguments| arguments.is_object())
     };
-    let has_raw = is_plain && said.any(|said| said.calls.iter().any(|call| is_raw(&call.arguments)));
+    let calls = || run.record.attempts.iter().filter_map(|attempt| attempt.said.as_ref()).flat_map(|said| &said.calls);
+    let has_raw = is_plain && calls().any(|call| is_raw(&call.arguments));
+    let has_empty_id = facts(run.plan.api).needs_ids && calls().any(|call| call.id.is_empty());
+    if has_empty_id {
+        return Some("the model gives a call no id, and the upstream's API needs one".to_owned());
+    }
     has_raw.then(|| "arguments that are no JSON are sent in streams only".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+    use threadspec_provider::{Engine, EngineOptions, Received, WireTurn};
+
+    /// No gateway can pass on a call without an id where the API demands one.
+    #[test]
+    fn an_empty_id_of_an_api_that_needs_ids_is_nobodys_fault() {
+        for (api, path, is_unsupported) in
+            [(Api::Anthropic, "/v1/messages", true), (Api::OpenAiChat, "/v1/chat/completions", false)]
+        {
+            let mut engine = Engine::new(EngineOptions::default());
+            let turns =
+                WireTurn::read_all(r#"[{"tool_calls": [{"id": "", "name": "look"}]}]"#, "model").expect("turns");
+            engine.begin(Duration::ZERO, "k", RunPlan::of_turns(api, turns));
+            let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Go"}]});
+            let headers = [("x-api-key", "k"), ("anthropic-version", "2026-10-21")];
+            let received = Received {
+                method: "POST".into(),
+                target: path.into(),
+                headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+                body: Ok(body.to_string().into_bytes()),
+            };
+            let (attempt, _) = engine.receive(Duration::ZERO, received);
+            engine.delivered(Duration::ZERO, attempt, true);
+            let ended = engine.end(Duration::ZERO, "k").expect("the run");
+            let run = GatewayRun { client: Api::OpenAiChat, plan: &ended.plan, record: &ended.record, exchanges: &[] };
+            assert_eq!(untellable(&run).is_some(), is_unsupported, "{api}");
+        }
+    }
 }

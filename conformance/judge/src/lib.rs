@@ -27,6 +27,7 @@
 //! | `error` | why a text is not what it should be |
 //! | [`text`] | text in which every character is visible, and what a file is that is not UTF-8 |
 //! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
+//! | `facts` | what differs between the model APIs beside the form of their bodies |
 //! | `feature` | what a framework has for its sessions |
 //! | `shape` | what messages, events, runs and inputs are in JSON |
 //! | [`script`] | the script of a session |
@@ -42,6 +43,7 @@
 pub mod compare;
 pub mod corpus;
 mod error;
+mod facts;
 mod feature;
 pub mod json;
 pub mod protocol;

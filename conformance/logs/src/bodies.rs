@@ -10,6 +10,7 @@ use threadspec::MemberLookup;
 use threadspec::oracle::{
     Api, Breach, RequestContext, RequestForm, RequestHeaders, provider_breaches_in, provider_breaches_with,
 };
+use threadspec_judge::protocol::facts;
 
 /// Judges messages whose form is not an API's.
 pub(super) fn of_turns(turns: &[LoggedTurn], place: &Place, may_go_on: bool) -> Vec<Finding> {
@@ -42,7 +43,10 @@ pub(super) fn of_form(
     is_sent: bool,
     request: &Place,
 ) -> Vec<Finding> {
-    let list = if form == RequestForm::Gemini { body.member("contents") } else { body.member("messages") };
+    let list = match form {
+        RequestForm::Api(api) => body.member(facts(api).list),
+        RequestForm::BedrockConverse => body.member("messages"),
+    };
     let length = list.as_array().map_or(0, Vec::len);
     // The element at which a breach is; the end is behind the last one.
     let position = |breach: &Breach| match in_path(request, &breach.place).element {
@@ -104,7 +108,7 @@ pub(super) fn of_body(
 
 /// The paths of messages in which the user says the same as in the message before.
 fn said_twice(api: Api, body: &Value) -> Vec<String> {
-    let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
+    let list = facts(api).list;
     let elements = body[list].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_again = |pair: &[Value]| pair[1].member("role") == "user" && pair[0] == pair[1];
     let pairs = elements.windows(2).enumerate().filter(|(_, pair)| is_again(pair));
@@ -113,7 +117,7 @@ fn said_twice(api: Api, body: &Value) -> Vec<String> {
 
 /// From which element on a history is open: behind its last calls are only results, of which some may be missing.
 fn open_end(api: Api, body: &Value) -> usize {
-    let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
+    let list = body.member(facts(api).list);
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
     let has = |item: &Value, kind: &str| {
         item.member("content").as_array().into_iter().flatten().any(|block| block.member("type") == kind)
@@ -122,11 +126,13 @@ fn open_end(api: Api, body: &Value) -> usize {
     let is_result = |item: &&Value| match api {
         Api::OpenAiChat => item.member("role") == "tool",
         Api::Anthropic => has(item, "tool_result"),
+        Api::Gemini => false,
         Api::OpenAiResponses => kind(item, "_output"),
     };
     let is_call = |item: &&Value| match api {
         Api::OpenAiChat => !item.member("tool_calls").is_null(),
         Api::Anthropic => has(item, "tool_use"),
+        Api::Gemini => false,
         // Calls of one answer are items of their own.
         Api::OpenAiResponses => kind(item, "_call") || kind(item, "reasoning"),
     };
@@ -172,7 +178,7 @@ fn objects_as_text(api: Api, body: &Value) -> Vec<String> {
             content.as_array().into_iter().flatten().enumerate().filter(|(_, part)| is_lost(part.member("text")));
         found.extend(parts.map(|(number, _)| format!("{place}[{number}].text")));
     };
-    let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
+    let list = facts(api).list;
     for (position, item) in body[list].as_array().into_iter().flatten().enumerate() {
         let place = format_args!("{list}[{position}]");
         if item.member("role") == "tool" {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 use threadspec_apis::follow::{Lineage, hash, hash_of_json};
+use threadspec_judge::protocol::facts;
 
 /// A call of an answer: id, name and arguments.
 pub(super) type AnswerCall = (String, String, String);
@@ -93,7 +94,7 @@ pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
         };
         found.extend(name.as_str().map(|name| hash(&(name, arguments()))));
     };
-    let items = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
+    let items = body.member(facts(api).list);
     for item in items.as_array().into_iter().flatten() {
         if item.member("type").as_str().is_some_and(|kind| kind.ends_with("_call")) {
             note(item.member("call_id"), item.member("name"), item.member("arguments"));

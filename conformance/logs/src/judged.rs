@@ -8,6 +8,7 @@ use threadspec::MemberLookup;
 use threadspec::oracle::{Api, RequestForm};
 use threadspec_apis::follow::{self, Owner, StoredPiece};
 use threadspec_apis::form;
+use threadspec_judge::protocol::facts;
 
 /// Longer settings are not kept.
 const LONGEST: usize = 256;
@@ -61,12 +62,12 @@ impl JudgedHistory {
     /// A request with these new elements whose record has nothing else that is new; nothing if it may have had more than a request.
     pub(super) fn again(&self, elements: Vec<Value>) -> Option<LoggedExchange> {
         let mut body = self.short_settings.clone();
-        body.insert(list_name(self.api).to_owned(), elements.into());
+        body.insert(facts(self.api).list.to_owned(), elements.into());
         let body = Value::Object(body);
         let api = match form::form_of(&body) {
-            Some(RequestForm::Api(api)) => Some(api),
             None => None,
-            Some(_) => return None,
+            Some(RequestForm::Api(Api::Gemini) | RequestForm::BedrockConverse) => return None,
+            Some(RequestForm::Api(api)) => Some(api),
         };
         let said = SaidToModel::Api { api, body, is_whole: false };
         self.is_alone
@@ -98,7 +99,7 @@ impl JudgedHistory {
         match self.api {
             Api::OpenAiChat => first.member("role") != "tool",
             // Neighbours of one role are one message.
-            Api::Anthropic => matches!(
+            Api::Anthropic | Api::Gemini => matches!(
                 (&*self.last, first.member("role").as_str()),
                 ("user", Some("assistant")) | ("assistant", Some("user"))
             ),
@@ -118,18 +119,14 @@ impl JudgedHistory {
     }
 }
 
-fn list_name(api: Api) -> &'static str {
-    if api == Api::OpenAiResponses { "input" } else { "messages" }
-}
-
 /// The messages or items of a body.
 fn list_in(api: Api, body: &Value) -> &[Value] {
-    body[list_name(api)].as_array().map(Vec::as_slice).unwrap_or_default()
+    body[facts(api).list].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A hash of everything in a body but its messages or items.
 fn settings_of(api: Api, body: &Value) -> u64 {
-    let list = list_name(api);
+    let list = facts(api).list;
     let members = body.as_object().into_iter().flatten().filter(|(name, _)| *name != list);
     let members: Vec<(&String, u64)> = members.map(|(name, value)| (name, follow::hash_of_json(value))).collect();
     follow::hash(&members)
@@ -137,7 +134,7 @@ fn settings_of(api: Api, body: &Value) -> u64 {
 
 /// The members of a body that are short, without the list.
 fn short_settings(api: Api, body: Value) -> Map<String, Value> {
-    let list = list_name(api);
+    let list = facts(api).list;
     let Value::Object(mut members) = body else { return Map::new() };
     members.retain(|name, value| name != list && weight(value) <= LONGEST);
     members

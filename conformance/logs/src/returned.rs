@@ -5,6 +5,7 @@ use serde_json::Value;
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
 use threadspec_apis::follow::{Location, StoredPiece};
+use threadspec_judge::protocol::facts;
 
 /// So many equal characters at the beginning tell that a text is meant to be the other one.
 const TELLING: usize = 16;
@@ -27,7 +28,7 @@ pub(super) fn texts_of_model(api: Api, body: &Value, new: &[StoredPiece]) -> Vec
         Location::Message(index) | Location::Item(index) => Some(index),
         Location::Tool(_) | Location::System => None,
     });
-    let list = if api == Api::OpenAiResponses { body.member("input") } else { body.member("messages") };
+    let list = body.member(facts(api).list);
     let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
     // A body that has the new elements alone begins with them.
     let from = first.filter(|first| *first < elements.len()).unwrap_or(0);

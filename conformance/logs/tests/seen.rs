@@ -47,7 +47,7 @@ impl Talk {
                 let message = json!({"role": "assistant", "tool_calls": calls.collect::<Vec<_>>()});
                 json!({"choices": [{"message": message}], "usage": {"prompt_tokens": 9, "completion_tokens": 1}})
             }
-            Api::Anthropic => {
+            Api::Anthropic | Api::Gemini => {
                 let calls =
                     self.next.iter().map(|id| json!({"type": "tool_use", "id": id, "name": "t", "input": self.input}));
                 json!({"type": "message", "role": "assistant", "content": calls.collect::<Vec<_>>()})
@@ -78,7 +78,7 @@ impl Talk {
                     calls.iter().map(|id| json!({"role": "tool", "tool_call_id": id, "content": random.text()}));
                 self.elements.extend(results.collect::<Vec<_>>());
             }
-            Api::Anthropic => {
+            Api::Anthropic | Api::Gemini => {
                 let made = calls.iter().map(|id| json!({"type": "tool_use", "id": id, "name": "t", "input": input}));
                 self.elements.push(json!({"role": "assistant", "content": made.collect::<Vec<_>>()}));
                 let results =
@@ -127,7 +127,7 @@ impl Talk {
     fn request(&self, random: &mut Random, id: usize, is_faulty: bool) -> Value {
         let tools = match self.api {
             Api::OpenAiChat => json!([{"type": "function", "function": {"name": "t", "parameters": {}}}]),
-            Api::Anthropic => json!([{"name": "t", "input_schema": {"type": "object"}}]),
+            Api::Anthropic | Api::Gemini => json!([{"name": "t", "input_schema": {"type": "object"}}]),
             Api::OpenAiResponses => json!([{"type": "function", "name": "t", "parameters": {}}]),
         };
         let list = if self.api == Api::OpenAiResponses { "input" } else { "messages" };

@@ -4,6 +4,7 @@ use crate::gateway::Between;
 use crate::gateways::ThroughTestGateway;
 use crate::over_wire::InOneProcess;
 use crate::planted::{Kind, Planted, sound, sound_agent, sound_sessions, together};
+use crate::wire::modes;
 use std::fmt;
 use threadspec_judge::corpus::Case;
 use threadspec_judge::protocol::{JudgeProfile, Op, Transport};
@@ -44,7 +45,7 @@ impl Place {
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let twins = JudgeProfile::OWN.map(Self::Twin);
         let gateways = Between::all().flat_map(|between| [Self::Gateway(between), Self::Behind(between)]);
-        twins.into_iter().chain([Self::Agent, Self::Sessions]).chain(Transport::all().map(Self::Wire)).chain(gateways)
+        twins.into_iter().chain([Self::Agent, Self::Sessions]).chain(modes::ALL.each().map(Self::Wire)).chain(gateways)
     }
 
     /// Where each case is put to something that is planted.

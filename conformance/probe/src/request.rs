@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use threadspec::oracle::{Api, provider_breaches_with};
 use threadspec::read_json;
-use threadspec_apis::{rule_answer, rule_context};
+use threadspec_apis::{facts, rule_answer, rule_context};
 use threadspec_golden::{HeaderPair, RuleEntry};
 
 /// The version of Anthropic's API, if none is named.
@@ -32,7 +32,7 @@ pub struct ProbePair {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeRequest {
     /// The path.
-    pub target: &'static str,
+    pub target: String,
     /// Names and values.
     pub headers: Vec<(String, String)>,
     /// The body, which is JSON, or nearly: some rules are about what is none.
@@ -64,10 +64,8 @@ pub struct ExpectedRefusal {
 
 /// The header in which an API takes a key.
 pub fn key_header(api: Api, key: &str) -> (String, String) {
-    match api {
-        Api::Anthropic => ("x-api-key".to_owned(), key.to_owned()),
-        Api::OpenAiChat | Api::OpenAiResponses => ("authorization".to_owned(), format!("Bearer {key}")),
-    }
+    let (name, before) = facts(api).key;
+    (name.to_owned(), format!("{before}{key}"))
 }
 
 pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<ProbePair> {
@@ -136,11 +134,9 @@ fn request(rule: &RuleEntry, is_broken: bool, mut members: BodyMembers, options:
         headers.extend(version.map(|version| ("anthropic-version".to_owned(), version)));
         headers.extend(named("anthropic-beta").map(|beta| ("anthropic-beta".to_owned(), beta)));
     }
-    let target = match api {
-        Api::OpenAiChat => "/v1/chat/completions",
-        Api::OpenAiResponses => "/v1/responses",
-        Api::Anthropic => "/v1/messages",
-    };
+    let facts = facts(api);
+    let path = if options.stream { facts.stream_path } else { facts.path };
+    let target = format!("{}{path}", facts.base).replace("{model}", &options.model);
     ProbeRequest { target, headers, body: members.text() }
 }
 
@@ -167,7 +163,8 @@ fn complete(members: &mut BodyMembers, options: &ProbeOptions, is_limited: bool)
     match api {
         _ if !is_limited => {}
         Api::OpenAiChat if takes_completion_tokens(model) => members.set("max_completion_tokens", &most),
-        Api::OpenAiChat | Api::Anthropic => members.set("max_tokens", &most),
+        // Gemini is not probed.
+        Api::OpenAiChat | Api::Anthropic | Api::Gemini => members.set("max_tokens", &most),
         Api::OpenAiResponses => members.set("max_output_tokens", &most),
     }
     if *api != Api::Anthropic {
@@ -195,7 +192,7 @@ fn tool(api: Api) -> Value {
         Api::OpenAiResponses => {
             json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
         }
-        Api::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
+        Api::Anthropic | Api::Gemini => json!({"name": name, "description": description, "input_schema": schema}),
     }
 }
 

@@ -13,6 +13,9 @@ use threadspec_provider::{Answers, EngineOptions, Reaction, Received, Script, St
 
 const KEY: &str = "sk-probe-0123456789";
 
+/// The APIs that are probed.
+const PROBED: [Api; 3] = [Api::OpenAiChat, Api::OpenAiResponses, Api::Anthropic];
+
 type Server<'a> = &'a mut dyn FnMut(&ProbeRequest) -> Result<ProbeReply, String>;
 
 #[allow(clippy::unnecessary_wraps, reason = "it is what a server gives")]
@@ -29,7 +32,7 @@ fn answer(api: Api) -> Value {
             json!({"id": "1", "status": "completed", "model": "m", "output": [{"type": "message", "id": "m",
             "role": "assistant", "content": [{"type": "output_text", "text": "Four.", "annotations": []}]}]})
         }
-        Api::Anthropic => {
+        Api::Anthropic | Api::Gemini => {
             json!({"id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
             "content": [{"type": "text", "text": "Four."}]})
         }
@@ -88,7 +91,7 @@ impl OwnProvider {
         self.1 += Duration::from_secs(2);
         let headers = request.headers.iter().cloned().chain([key_header(api, KEY)]).collect();
         let body = Ok(request.body.clone().into_bytes());
-        let received = Received { method: "POST".into(), target: request.target.into(), headers, body };
+        let received = Received { method: "POST".into(), target: request.target.clone(), headers, body };
         let (attempt, reaction) = self.0.receive(self.1, received);
         self.0.delivered(self.1, attempt, true);
         let Reaction::Answer(answer) = reaction else { return Err(format!("{reaction:?}")) };
@@ -111,7 +114,7 @@ fn model_of(rule: &RuleEntry) -> &'static str {
 
 #[test]
 fn our_own_provider_agrees_in_status_code_and_words() {
-    for (api, stream) in Api::ALL.into_iter().flat_map(|api| [(api, false), (api, true)]) {
+    for (api, stream) in PROBED.into_iter().flat_map(|api| [(api, false), (api, true)]) {
         let mut provider = OwnProvider::new();
         for rule in provider_rules().iter().filter(|rule| rule.api == api.to_string() && rule.thinking.is_none()) {
             // It plays the API's maker, and refuses what is sure.
@@ -135,7 +138,7 @@ fn our_own_provider_agrees_in_status_code_and_words() {
 
 #[test]
 fn a_server_that_refuses_nothing_is_silent_and_fabricates() {
-    for api in Api::ALL {
+    for api in PROBED {
         let options = ProbeOptions::new(api, "m");
         let body = answer(api).to_string();
         let (run, sent, waits) = run(&options, ProbeLimits::default(), &mut |_| reply(200, &[], &body));
@@ -156,7 +159,7 @@ fn a_server_that_refuses_nothing_is_silent_and_fabricates() {
 
 #[test]
 fn requests_are_what_a_client_sends() {
-    for (api, stream) in Api::ALL.into_iter().flat_map(|api| [(api, false), (api, true)]) {
+    for (api, stream) in PROBED.into_iter().flat_map(|api| [(api, false), (api, true)]) {
         let options = ProbeOptions { all: true, stream, ..ProbeOptions::new(api, "tiny") };
         for pair in probe_plan(&options).expect("a plan").pairs {
             assert_ne!(pair.twin, pair.broken, "{}", pair.rule.id);

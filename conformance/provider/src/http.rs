@@ -2,10 +2,13 @@
 
 use crate::exchange::{PlannedAnswer, PlannedEnd, Reaction, WireStep};
 use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, json_text, response_headers, rfc3339};
+use threadspec_judge::protocol::facts;
 
 // The head of every answer, and answers that are one text of JSON.
 
@@ -61,12 +64,12 @@ pub(crate) fn unreadable(api: Api, why: &str, status: u16) -> ApiError {
 
 // Finds the key of a request, and the part of it that may be shown.
 
-/// The keys of a request, each once: `x-api-key` and `Authorization: Bearer`, for every API.
+/// The keys of a request, each once: `x-api-key`, `x-goog-api-key`, `Authorization: Bearer` for every API, `?key=` for Gemini's.
 pub(crate) fn keys(received: &Received) -> Vec<&str> {
     let mut found = Vec::new();
     for (name, value) in &received.headers {
         let value = value.trim();
-        let key = if name.eq_ignore_ascii_case("x-api-key") {
+        let key = if ["x-api-key", "x-goog-api-key"].iter().any(|own| name.eq_ignore_ascii_case(own)) {
             value
         } else if name.eq_ignore_ascii_case("authorization")
             && let Some((scheme, key)) = value.split_once(' ')
@@ -76,10 +79,13 @@ pub(crate) fn keys(received: &Received) -> Vec<&str> {
         } else {
             continue;
         };
-        if !key.is_empty() && !found.contains(&key) {
-            found.push(key);
-        }
+        found.push(key);
     }
+    let is_in_query = Route::of(&received.target).api().is_none_or(|api| api == Api::Gemini);
+    let query = received.target.split_once('?').filter(|_| is_in_query).map_or("", |(_, query)| query);
+    found.extend(query.split('&').filter_map(|member| member.strip_prefix("key=")));
+    let mut seen = HashSet::new();
+    found.retain(|key| !key.is_empty() && seen.insert(*key));
     found
 }
 
@@ -128,7 +134,13 @@ impl Route {
     pub(crate) fn of(target: &str) -> Self {
         let path = path(target);
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        let behind = segments.iter().take_while(|segment| **segment == "v1").count();
+        let behind = segments.iter().take_while(|segment| ["v1", "v1beta", "v1alpha"].contains(segment)).count();
+        // At Google's cloud the model is in a project.
+        match segments.last().and_then(|last| last.split_once(':')) {
+            Some((_, "generateContent" | "streamGenerateContent")) => return Self::Answer(Api::Gemini),
+            Some((_, "countTokens")) => return Self::Count(Api::Gemini),
+            _ => {}
+        }
         match segments[behind..] {
             [] if behind == 0 => Self::Root,
             ["chat", "completions"] => Self::Answer(Api::OpenAiChat),
@@ -212,7 +224,7 @@ struct AnthropicModels<'a> {
 
 /// The model that a run has, or the usual one of the API.
 pub fn usual_model(api: Api) -> &'static str {
-    if api == Api::Anthropic { "claude-sonnet-5" } else { "gpt-4.1" }
+    facts(api).model
 }
 
 /// Answers who asks for all models, or for one.
@@ -226,6 +238,8 @@ pub(crate) fn models(head: &Head, model: &str, wanted: Option<&str>) -> Reaction
             first_id: Some(model),
             last_id: Some(model),
         }),
+        (Api::Gemini, Some(_)) => serde_json::to_string(&of_google(model)),
+        (Api::Gemini, None) => serde_json::to_string(&json!({"models": [of_google(model)]})),
         (_, Some(_)) => serde_json::to_string(&of_open_ai(model)),
         (_, None) => serde_json::to_string(&OpenAiModels { object: "list", data: vec![of_open_ai(model)] }),
     };
@@ -235,6 +249,11 @@ pub(crate) fn models(head: &Head, model: &str, wanted: Option<&str>) -> Reaction
 
 fn of_open_ai(id: &str) -> OpenAiModel<'_> {
     OpenAiModel { id, object: "model", created: MADE, owned_by: "threadspec" }
+}
+
+fn of_google(id: &str) -> Value {
+    let methods = ["generateContent", "countTokens"];
+    json!({"name": format!("models/{id}"), "displayName": id, "supportedGenerationMethods": methods})
 }
 
 fn of_anthropic(id: &str) -> AnthropicModel<'_> {
@@ -264,7 +283,8 @@ impl Received {
 
     /// Replaces all other keys by one.
     pub(crate) fn set_key(&mut self, key: &str) {
-        let is_key = |name: &str| name.eq_ignore_ascii_case("x-api-key") || name.eq_ignore_ascii_case("authorization");
+        let keys = ["x-api-key", "x-goog-api-key", "authorization"];
+        let is_key = |name: &str| keys.iter().any(|own| name.eq_ignore_ascii_case(own));
         self.headers.retain(|(name, _)| !is_key(name));
         self.headers.push(("x-api-key".to_owned(), key.to_owned()));
     }
@@ -340,9 +360,12 @@ mod tests {
             (&[("Authorization", "bearer  a "), ("x-api-key", "b")], &["a", "b"]),
             (&[("authorization", "Bearer a"), ("x-api-key", "a")], &["a"]),
             (&[("authorization", "Basic a"), ("x-api-key", "")], &[]),
+            (&[("x-goog-api-key", "a")], &["a"]),
         ] {
             assert_eq!(keys(&with(headers)), expected, "{headers:?}");
         }
+        let target = "/v1beta/models/m:generateContent?alt=sse&key=a".into();
+        assert_eq!(keys(&Received { target, ..with(&[]) }), ["a"]);
     }
 
     #[test]
@@ -370,6 +393,12 @@ mod tests {
             ("/", Route::Root),
             ("http://127.0.0.1", Route::Root),
             ("/?x=/v1/messages", Route::Root),
+            ("/v1beta/models/gemini-2.5-pro:generateContent", Route::Answer(Api::Gemini)),
+            ("/v1beta/models/m:streamGenerateContent?alt=sse", Route::Answer(Api::Gemini)),
+            ("/v1/projects/p/locations/l/publishers/google/models/m:generateContent", Route::Answer(Api::Gemini)),
+            ("/v1beta/models/m:countTokens", Route::Count(Api::Gemini)),
+            ("/v1beta/models", Route::Models(None)),
+            ("/v1beta/models/m:embedContent", Route::Models(Some("m:embedContent".into()))),
             ("/v1", Route::Nothing),
             ("/v1/completions", Route::Nothing),
             ("*", Route::Nothing),

@@ -103,7 +103,7 @@ fn attempt_of(
         headers: request.headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect(),
         body: Ok(request.body.clone()),
     };
-    let Body { text, value, resolved, request: read, mut problem, .. } = Body::read(api, kept, received.body.clone());
+    let Body { text, value, resolved, request: read, mut problem, .. } = Body::read(api, kept, &received);
     let mut breaches = Vec::new();
     if let Some(body) = &value {
         let request = ApiRequest::read(api, body);

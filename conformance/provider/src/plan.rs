@@ -11,7 +11,7 @@ use threadspec::surrogates::unmark_surrogates;
 use threadspec_apis::{ApiRequest, Pieces};
 use threadspec_judge::json;
 use threadspec_judge::json::{list, text};
-use threadspec_judge::protocol::Speaker;
+use threadspec_judge::protocol::{ServerDialect, Speaker, facts};
 use threadspec_judge::script::{ScriptAgent, SessionScript};
 use threadspec_judge::universal::value;
 
@@ -24,6 +24,8 @@ pub struct RunPlan {
     pub stream: bool,
     /// True if it is asked to switch the model's thinking on.
     pub reasoning: bool,
+    /// How the server differs from that of the API's maker.
+    pub dialect: Option<ServerDialect>,
     /// The model that it is to name; any will do without one.
     pub model: Option<String>,
     /// The model's answers, one turn for each ask.
@@ -40,7 +42,7 @@ impl RunPlan {
     /// A run of a model that answers these turns, whatever the agent begins with.
     pub fn of_turns(api: Api, turns: Vec<WireTurn>) -> Self {
         let (model, given, tools) = (None, Vec::new(), Vec::new());
-        Self { api, stream: false, reasoning: false, model, turns, given, tools, session: None }
+        Self { api, stream: false, reasoning: false, dialect: None, model, turns, given, tools, session: None }
     }
 
     /// The run of a case of op `tools`. How the agent reaches the model is the caller's to add.
@@ -95,7 +97,7 @@ impl RunPlan {
         let longest = match self.api {
             Api::OpenAiChat => 40,
             Api::OpenAiResponses => 64,
-            Api::Anthropic => usize::MAX,
+            Api::Anthropic | Api::Gemini => usize::MAX,
         };
         let ids = self.turns.iter().flat_map(|turn| &turn.calls).filter_map(|call| call.id.as_ref());
         if ids.map(|id| id.chars().count()).max() > Some(longest) {
@@ -130,6 +132,28 @@ impl RunPlan {
         let session = SessionPlan::of_case_input(input)?;
         let (given, reasoning) = (session.given(), session.thinks(api));
         Ok(Self { given, reasoning, session: Some(session), ..Self::of_turns(api, Vec::new()) })
+    }
+}
+
+impl RunPlan {
+    /// Returns why the dialect contradicts the script, if it does.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        let of_session = self.session.iter().flat_map(|session| &session.runs).flat_map(|run| &run.turns);
+        let mut turns = self.turns.iter().chain(of_session.map(|planned| &planned.turn));
+        match self.dialect? {
+            ServerDialect::NoIndex => turns
+                .any(|turn| turn.stream.shape.interleave)
+                .then_some("pieces of parallel calls that come in turn need an index"),
+            ServerDialect::StopBesideCalls => turns
+                .any(|turn| turn.stop.is_some() && !turn.calls.is_empty())
+                .then_some("the case itself says why an answer with calls stops"),
+            ServerDialect::EmptyIds => {
+                let mut seen = HashSet::new();
+                let mut ids = turns.flat_map(|turn| &turn.calls).filter_map(|call| call.id.as_ref());
+                ids.any(|id| !seen.insert(id)).then_some("the case is about ids that come twice")
+            }
+            ServerDialect::CumulativeArguments | ServerDialect::RepeatedNames => None,
+        }
     }
 }
 
@@ -231,11 +255,7 @@ impl SessionPlan {
 
     /// The kinds of opaque parts in the script that an API does not have.
     pub(crate) fn unsaid_kinds(&self, api: Api) -> Vec<&str> {
-        let has: &[&str] = match api {
-            Api::OpenAiChat => &[],
-            Api::OpenAiResponses => &["reasoning"],
-            Api::Anthropic => &["thinking", "redacted"],
-        };
+        let has = facts(api).opaque;
         let mut seen = HashSet::new();
         self.kinds().filter(|kind| !has.contains(kind) && seen.insert(*kind)).collect()
     }

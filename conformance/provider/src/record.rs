@@ -266,7 +266,7 @@ impl From<StoredAttempt> for Attempt {
         let StoredAttempt { status, error, fault, said, came, streamed, delivered, .. } = stored;
         // What is no object was no request when it came, either.
         let read = value::read(resolved.as_deref().unwrap_or(&body)).ok().filter(Value::is_object);
-        let request = read.map(|body| ApiRequest::read(api, &body));
+        let request = read.map(|body| ApiRequest::read(api, &ApiRequest::with_target(api, &target, body)));
         Self {
             at,
             ended,

@@ -22,6 +22,9 @@ pub struct RunOptions {
     /// The model that it should ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// How the provider differed from that of the API's maker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
     /// How answers were divided that came as streams, if not as usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_pieces: Option<String>,
@@ -86,7 +89,8 @@ impl RunOptions {
             None => (String::new(), String::new()),
         };
         let over = self.provider.map(|transport| format!(" over {client}{transport}{name}")).unwrap_or_default();
-        format!("{}{over}", self.profile)
+        let dialect = self.dialect.as_ref().map(|dialect| format!(" with {dialect}")).unwrap_or_default();
+        format!("{}{over}{dialect}", self.profile)
     }
 
     /// Returns whether a case can be part of such a run.
@@ -111,6 +115,8 @@ impl RunOptions {
 pub fn can_be_put(case: &Case, provider: Option<Transport>, through: Option<Api>) -> bool {
     match (provider, through) {
         (None, _) => !case.needs_provider(),
+        // Gateways are not judged there.
+        (Some(transport), Some(client)) if [transport.api, client].contains(&Api::Gemini) => false,
         (Some(Transport { api, stream }), None) => !case.needs_gateway() && case.is_for(api, stream),
         (Some(Transport { stream, .. }), Some(client)) if case.needs_gateway() => case.is_for(client, stream),
         (Some(Transport { api, stream }), Some(_)) => {

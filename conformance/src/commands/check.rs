@@ -35,7 +35,7 @@ pub(crate) struct Check {
     /// Files, folders with everything in them, or patterns such as 'logs/**/*.jsonl'; `-` is stdin
     #[arg(value_name = "FILE|FOLDER|GLOB", required = true)]
     files: Vec<PathBuf>,
-    /// Take requests to be for this API: openai-chat, openai-responses or anthropic [default: recognized by their form]
+    /// Take requests to be for this API: openai-chat, openai-responses, anthropic or gemini [default: recognized by their form]
     #[arg(long, value_name = "API")]
     api: Option<Api>,
     /// The form of the output

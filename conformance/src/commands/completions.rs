@@ -9,7 +9,7 @@ use strum::VariantNames;
 use threadspec::oracle::Api;
 use threadspec_cli::{Stop, not_writable, written};
 use threadspec_judge::corpus::embedded;
-use threadspec_judge::protocol::{JudgeProfile, Op, Transport};
+use threadspec_judge::protocol::{JudgeProfile, Op, ServerDialect, Transport};
 use threadspec_report::ReportFormat;
 use threadspec_runner::Exit;
 
@@ -67,6 +67,7 @@ fn values(argument: &str) -> Option<Vec<&'static str>> {
         "profile" => names(&mut JudgeProfile::ALL.iter().map(ToString::to_string)),
         "op" | "require_ops" => names(&mut Op::all().map(|op| op.to_string())),
         "provider" => names(&mut Transport::all().map(|transport| transport.to_string())),
+        "dialect" => names(&mut ServerDialect::all().map(|dialect| dialect.to_string())),
         "api" | "client" => names(&mut Api::ALL.iter().map(ToString::to_string)),
         "clause" => embedded().0.clauses.iter().map(|clause| &*clause.id).collect(),
         "format" => ReportFormat::VARIANTS.to_vec(),

@@ -47,7 +47,7 @@ pub(crate) struct Fuzz {
     /// Judge by this profile, literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<JudgeProfile>,
-    /// Play the model's provider for an agent, as `verify --provider` does: openai-chat, openai-responses or anthropic, each also with `:stream`
+    /// Play the model's provider for an agent, as `verify --provider` does: openai-chat, openai-responses, anthropic or gemini, each also with `:stream`
     #[arg(long, value_name = "API[:stream]")]
     provider: Option<Transport>,
     /// Test only this operation (repeatable) [default: all that the testee has]
@@ -112,7 +112,7 @@ impl Fuzz {
     }
 
     fn fuzz(&self, corpus: &Corpus) -> Result<Exit, Stop> {
-        let server = self.provider.map(|transport| ModelServer::start(transport, None, None));
+        let server = self.provider.map(|transport| ModelServer::start(transport, None, None, None));
         let server = server.transpose().map_err(|why| threadspec_cli::not_ready(&why))?.map(Arc::new);
         let start = || self.testee(server.as_ref());
         let mut testee = start().map_err(|why| threadspec_cli::not_ready(&why))?;

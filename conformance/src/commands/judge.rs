@@ -48,12 +48,15 @@ impl Judge {
         if let Some(talks) = self.conversations()? {
             return Ok(provider::judged_again(&talks, self.strict));
         }
-        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        let (mut corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let known = self.known.read()?;
         self.output.prepare([], [&*self.transcript].into_iter().chain(self.known.path()))?;
         let wrong = |error| Stop::new(Exit::Usage, visible(&format!("{}: {error}", self.transcript.display())));
         let mut transcript = Transcript::read(&self.transcript).map_err(wrong)?;
         let (header, hello) = (transcript.header.clone(), transcript.hello.clone());
+        if header.options.dialect.is_some() {
+            corpus.cases.iter_mut().for_each(Case::recommend);
+        }
         let recorded: HashSet<&str> = header.cases.iter().map(String::as_str).collect();
         let profile: JudgeProfile = header.options.profile;
         let cases: Vec<&Case> = corpus.cases.iter().filter(|case| recorded.contains(&*case.id)).collect();

@@ -277,7 +277,7 @@ impl ProbeCommand {
         limits: ProbeLimits,
     ) -> String {
         let estimate = ProbeEstimate::of(plan, options, limits);
-        let target = plan.pairs.first().map_or("", |pair| pair.twin.target);
+        let target = plan.pairs.first().map_or("", |pair| &*pair.twin.target);
         let mut out = format!("to {}, model {}\n  {estimate}\n", asked.upstream.url(target), options.model);
         if let Some(Price { input, output }) = self.price {
             out += &format!(
@@ -389,7 +389,7 @@ fn sent(request: &ProbeRequest, headers: &[(String, String)]) -> ClientRequest {
     let usual = request.headers.iter().filter(|(name, _)| !is_replaced(name)).cloned();
     ClientRequest {
         method: "POST".into(),
-        target: request.target.into(),
+        target: request.target.clone(),
         headers: usual.chain(headers.iter().cloned()).collect(),
         body: request.body.clone().into_bytes(),
     }

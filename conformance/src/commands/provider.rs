@@ -28,7 +28,7 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// Play the model for a program, and judge its requests
 ///
-/// It listens on 127.0.0.1 and speaks the APIs of OpenAI (chat completions, Responses) and Anthropic. With a script it answers; with
+/// It listens on 127.0.0.1 and speaks the APIs of OpenAI (chat completions, Responses), Anthropic and Gemini. With a script it answers; with
 /// --proxy it forwards to a real provider, and judges the traffic. It ends with the command behind `--`, with Ctrl-C, or with SIGTERM, and
 /// then prints the verdict.
 ///
@@ -240,10 +240,12 @@ impl Provider {
             ("OPENAI_BASE_URL", format!("{url}/v1")),
             ("OPENAI_API_BASE", format!("{url}/v1")),
             ("ANTHROPIC_BASE_URL", url.to_owned()),
+            ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
         ];
         // The keys of an upstream are the program's own, unless the proxy has them.
         if self.proxy.is_none() || self.upstream_key_env.is_some() {
-            variables.extend([("OPENAI_API_KEY", key.clone()), ("ANTHROPIC_API_KEY", key)]);
+            let names = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
+            variables.extend(names.map(|name| (name, key.clone())));
         }
         let not_started = |why: Unready| {
             let (Unready::Testee(why) | Unready::Runner(why) | Unready::Shortage(why)) = why;
@@ -354,6 +356,7 @@ fn options(strict: bool) -> RunOptions {
         provider: None,
         model: None,
         through: None,
+        dialect: None,
         stream_pieces: None,
     }
 }

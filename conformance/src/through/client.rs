@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use threadspec::oracle::Api;
 use threadspec_gateway::{ClientExchange, ExchangeRecorder, GateFinding, GatewayRun, compose_with, judge};
 use threadspec_golden::clause;
-use threadspec_judge::protocol::Reply;
+use threadspec_judge::protocol::{Reply, facts};
 use threadspec_judge::verdict::Outcome;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Connection, Exchange};
 use threadspec_provider::{EndedRun, WireLevel};
@@ -53,7 +53,7 @@ impl GatewayRoute {
 
     /// Returns the base URL that the SDK of an API takes.
     pub(super) fn base_url(&self, api: Api) -> String {
-        format!("{}{}", self.url, if api == Api::Anthropic { "" } else { "/v1" })
+        format!("{}{}", self.url, facts(api).base)
     }
 }
 

@@ -1,5 +1,5 @@
 export type Level = "error" | "warning" | "note";
-export type Api = "openai-chat" | "openai-responses" | "anthropic";
+export type Api = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
 
 /** Where something is. What is not known, or does not exist there, is absent. */
 export interface Place {

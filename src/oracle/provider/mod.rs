@@ -36,7 +36,7 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
             RequestForm::Api(Api::OpenAiChat) => openai_chat::RULES,
             RequestForm::Api(Api::OpenAiResponses) => openai_responses::RULES,
             RequestForm::Api(Api::Anthropic) => anthropic::RULES,
-            RequestForm::Gemini => gemini::RULES,
+            RequestForm::Api(Api::Gemini) => gemini::RULES,
             RequestForm::BedrockConverse => bedrock::RULES,
         };
         rules.iter().map(move |&id| ProviderRule { id, api })
@@ -78,7 +78,7 @@ pub fn provider_breaches_with(api: impl Into<RequestForm>, context: &RequestCont
         RequestForm::Api(Api::OpenAiChat) => openai_chat::judge(body, &mut breaches),
         RequestForm::Api(Api::OpenAiResponses) => openai_responses::judge(body, context, &mut breaches),
         RequestForm::Api(Api::Anthropic) => anthropic::judge(body, context, &mut breaches),
-        RequestForm::Gemini => gemini::judge(body, &mut breaches),
+        RequestForm::Api(Api::Gemini) => gemini::judge(body, &mut breaches),
         RequestForm::BedrockConverse => bedrock::judge(body, &mut breaches),
     }
     breaches.0
@@ -241,11 +241,13 @@ pub enum Api {
     OpenAiResponses,
     /// Anthropic's messages.
     Anthropic,
+    /// Gemini's `generateContent`.
+    Gemini,
 }
 
 impl Api {
     /// Every form.
-    pub const ALL: [Self; 3] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic];
+    pub const ALL: [Self; 4] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini];
 }
 
 impl fmt::Display for Api {
@@ -254,6 +256,7 @@ impl fmt::Display for Api {
             Self::OpenAiChat => "openai-chat",
             Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
         })
     }
 }
@@ -263,26 +266,27 @@ impl FromStr for Api {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let known = Self::ALL.into_iter().find(|api| api.to_string() == name);
-        known.ok_or_else(|| Error::input(format!("API {name:?}: expected openai-chat, openai-responses or anthropic")))
+        known.ok_or_else(|| {
+            let names = Self::ALL.map(|api| api.to_string()).join(", ");
+            Error::input(format!("API {name:?}: expected {names}"))
+        })
     }
 }
 
-/// A form of requests that is judged: those of the [`Api`]s, which this project also writes and serves, and two that it only judges.
+/// A form of requests that is judged: those of the [`Api`]s, which this project also writes and serves, and one that it only judges.
 ///
 /// ```
 /// use threadspec::oracle::{Api, RequestForm, provider_breaches};
 /// assert_eq!("bedrock-converse".parse(), Ok(RequestForm::BedrockConverse));
 /// assert_eq!(RequestForm::from(Api::Anthropic).to_string(), "anthropic");
 /// let body = r#"{"contents": [{"role": "model", "parts": [{"functionCall": {"name": "t"}}]}]}"#;
-/// assert_eq!(provider_breaches(RequestForm::Gemini, body)?[0].rule, "GEM-CALL-TURN");
+/// assert_eq!(provider_breaches(Api::Gemini, body)?[0].rule, "GEM-CALL-TURN");
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestForm {
     /// A request to one of these.
     Api(Api),
-    /// Gemini's `generateContent`.
-    Gemini,
     /// `Converse` of Amazon Bedrock.
     BedrockConverse,
 }
@@ -293,7 +297,7 @@ impl RequestForm {
         Self::Api(Api::OpenAiChat),
         Self::Api(Api::OpenAiResponses),
         Self::Api(Api::Anthropic),
-        Self::Gemini,
+        Self::Api(Api::Gemini),
         Self::BedrockConverse,
     ];
 }
@@ -308,7 +312,6 @@ impl fmt::Display for RequestForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Api(api) => api.fmt(f),
-            Self::Gemini => f.pad("gemini"),
             Self::BedrockConverse => f.pad("bedrock-converse"),
         }
     }

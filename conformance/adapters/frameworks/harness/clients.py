@@ -9,7 +9,7 @@ from .recordings import added, compressed
 
 WIRE = HERE.parent / "wire"
 # Programs over the wire that are no framework: the official SDKs, with a loop of ours.
-SDKS = ("anthropic-node", "anthropic-python", "openai-node", "openai-python")
+SDKS = ("anthropic-node", "anthropic-python", "google-genai-node", "google-genai-python", "openai-node", "openai-python")
 
 
 @dataclass

@@ -119,12 +119,12 @@ fn usage_form(usage: &Usage, output_tokens: u64) -> MessageUsage {
 }
 
 /// Returns the texts of the answer: a refusal is text, too.
-fn texts(answer: &ModelAnswer) -> impl Iterator<Item = &str> {
+pub(super) fn texts(answer: &ModelAnswer) -> impl Iterator<Item = &str> {
     [Some(&*answer.text), answer.refusal.as_deref()].into_iter().flatten().filter(|text| !text.is_empty())
 }
 
 /// The value of a call's arguments; what is none is its text, as no plain answer of the API can say it.
-fn input(call: &SaidCall) -> Value {
+pub(super) fn input(call: &SaidCall) -> Value {
     match &*call.arguments {
         "" => Value::Object(Map::new()),
         text => value::read(&unmark_surrogates(text)).unwrap_or_else(|_| text.into()),

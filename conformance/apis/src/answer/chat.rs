@@ -7,6 +7,7 @@ use crate::request::ApiRequest;
 use crate::usage::Usage;
 use serde::Serialize;
 use threadspec::oracle::Api;
+use threadspec_judge::protocol::ServerDialect;
 
 const SERVICE_TIER: &str = "default";
 const FINGERPRINT: &str = "fp_threadspec";
@@ -252,18 +253,25 @@ impl ChunkWriter<'_> {
         let calls = &self.answer.calls;
         let fragments: Vec<Vec<&str>> = calls.iter().map(|call| self.shape.fragments(&call.arguments)).collect();
         // How many calls begin before their arguments come.
+        let is_spoken = |dialect| self.shape.dialect == Some(dialect);
+        let index = |call: usize| (!is_spoken(ServerDialect::NoIndex)).then_some(call);
         let together = if self.shape.interleave { calls.len().max(1) } else { 1 };
         for (group, fragments) in fragments.chunks(together).enumerate() {
             let first = group * together;
             let mut left: Vec<usize> = fragments.iter().map(Vec::len).collect();
             for (number, &left) in left.iter().enumerate() {
-                let call = beginning(Some(first + number), &calls[first + number], "");
+                let call = beginning(index(first + number), &calls[first + number], "");
                 self.push(ChunkDelta { tool_calls: Some([call]), ..ChunkDelta::default() }, EventPart::Call, left == 0);
             }
+            let mut said = vec![String::new(); fragments.len()];
             for (number, fragment) in in_turn(fragments) {
                 left[number] -= 1;
-                let function = WrittenFunction { name: None, arguments: fragment };
-                let call = ToolCallForm { index: Some(first + number), id: None, kind: None, function };
+                said[number] += fragment;
+                let function = WrittenFunction {
+                    name: is_spoken(ServerDialect::RepeatedNames).then_some(&*calls[first + number].name),
+                    arguments: if is_spoken(ServerDialect::CumulativeArguments) { &said[number] } else { fragment },
+                };
+                let call = ToolCallForm { index: index(first + number), id: None, kind: None, function };
                 let delta = ChunkDelta { tool_calls: Some([call]), ..ChunkDelta::default() };
                 self.push(delta, EventPart::Arguments, left[number] == 0);
             }

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod responses;
 mod shape;
 #[cfg(test)]
@@ -111,6 +112,7 @@ impl ModelAnswer {
             Api::OpenAiChat => serde_json::to_value(chat::plain(self)),
             Api::OpenAiResponses => serde_json::to_value(responses::plain(self, request)),
             Api::Anthropic => serde_json::to_value(anthropic::plain(self)),
+            Api::Gemini => Ok(gemini::plain(self)),
         };
         // The forms have names and texts only, so that none can fail to be written.
         value.unwrap_or_default()
@@ -122,6 +124,7 @@ impl ModelAnswer {
             Api::OpenAiChat => serde_json::to_string(&chat::plain(self)),
             Api::OpenAiResponses => serde_json::to_string(&responses::plain(self, request)),
             Api::Anthropic => serde_json::to_string(&anthropic::plain(self)),
+            Api::Gemini => serde_json::to_string(&gemini::plain(self)),
         };
         on_the_wire(json.unwrap_or_default(), ascii)
     }
@@ -132,6 +135,7 @@ impl ModelAnswer {
             Api::OpenAiChat => chat::events(self, request, shape),
             Api::OpenAiResponses => responses::events(self, request, shape),
             Api::Anthropic => anthropic::events(self, shape),
+            Api::Gemini => gemini::events(self, shape),
         }
     }
 
@@ -189,6 +193,7 @@ impl ModelAnswer {
             Api::OpenAiChat => chat::error_event(error),
             Api::OpenAiResponses => responses::error_event(self, request, error, sent, as_failed),
             Api::Anthropic => anthropic::error_event(error),
+            Api::Gemini => gemini::error_event(error),
         }
     }
 
@@ -223,10 +228,10 @@ impl Finish {
     /// The reason for a word of any of the APIs.
     pub fn of_name(name: &str) -> Self {
         match name {
-            "stop" | "end_turn" | "completed" => Self::End,
+            "stop" | "end_turn" | "completed" | "STOP" => Self::End,
             "tool_calls" | "tool_use" => Self::Calls,
-            "length" | "max_tokens" | "max_output_tokens" => Self::Length,
-            "content_filter" => Self::Filter,
+            "length" | "max_tokens" | "max_output_tokens" | "MAX_TOKENS" => Self::Length,
+            "content_filter" | "SAFETY" | "PROHIBITED_CONTENT" | "BLOCKLIST" | "RECITATION" | "SPII" => Self::Filter,
             "refusal" => Self::Refusal,
             "pause_turn" => Self::Pause,
             other => Self::Named(other.to_owned()),
@@ -235,19 +240,20 @@ impl Finish {
 
     /// The word of an API: `finish_reason`, `stop_reason`, the reason of an incomplete response.
     pub fn name(&self, api: Api) -> &str {
-        let [chat, responses, anthropic] = match self {
-            Self::End => ["stop", "completed", "end_turn"],
-            Self::Calls => ["tool_calls", "completed", "tool_use"],
-            Self::Length => ["length", "max_output_tokens", "max_tokens"],
-            Self::Filter => ["content_filter", "content_filter", "refusal"],
-            Self::Refusal => ["stop", "completed", "refusal"],
-            Self::Pause => ["stop", "completed", "pause_turn"],
-            Self::Named(name) => [name, "completed", name],
+        let [chat, responses, anthropic, gemini] = match self {
+            Self::End => ["stop", "completed", "end_turn", "STOP"],
+            Self::Calls => ["tool_calls", "completed", "tool_use", "STOP"],
+            Self::Length => ["length", "max_output_tokens", "max_tokens", "MAX_TOKENS"],
+            Self::Filter => ["content_filter", "content_filter", "refusal", "SAFETY"],
+            Self::Refusal => ["stop", "completed", "refusal", "SAFETY"],
+            Self::Pause => ["stop", "completed", "pause_turn", "STOP"],
+            Self::Named(name) => [name, "completed", name, name],
         };
         match api {
             Api::OpenAiChat => chat,
             Api::OpenAiResponses => responses,
             Api::Anthropic => anthropic,
+            Api::Gemini => gemini,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The forms that a stream may have. All of them say the same.
 
 use threadspec::surrogates::is_mark;
+use threadspec_judge::protocol::ServerDialect;
 
 /// How a stream is divided and ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct StreamShape {
     pub empty: bool,
     /// True if non-ASCII characters are written as escapes.
     pub ascii: bool,
+    /// How the server differs from that of the API's maker (openai-chat).
+    pub dialect: Option<ServerDialect>,
 }
 
 /// How many code points the pieces of a text have.
@@ -43,6 +46,7 @@ impl Default for StreamShape {
             ping_all: false,
             empty: false,
             ascii: true,
+            dialect: None,
         }
     }
 }

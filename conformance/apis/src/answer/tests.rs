@@ -8,6 +8,7 @@ fn request(api: Api, options: &Value) -> ApiRequest {
         Api::OpenAiChat => json!({"model": "gpt-4.1", "messages": []}),
         Api::OpenAiResponses => json!({"model": "gpt-4.1", "instructions": "Be brief.", "store": false, "input": []}),
         Api::Anthropic => json!({"model": "claude-sonnet-5", "max_tokens": 1024, "messages": []}),
+        Api::Gemini => json!({"model": "gemini-2.5-pro", "contents": []}),
     };
     body.as_object_mut().expect("an object").extend(options.as_object().cloned().unwrap_or_default());
     ApiRequest::read(api, &body)
@@ -19,6 +20,7 @@ fn looks(api: Api) -> ModelAnswer {
         Api::OpenAiChat => ("chatcmpl-BaJb", "gpt-4.1", "call_"),
         Api::OpenAiResponses => ("resp_fd6E", "gpt-4.1", "call_"),
         Api::Anthropic => ("msg_01IW", "claude-sonnet-5", "toolu_"),
+        Api::Gemini => ("cWkr", "gemini-2.5-pro", "call_"),
     };
     let call = |letter: &str, n: u64, item: &str| SaidCall {
         item_id: Some(item.to_owned()),

@@ -45,6 +45,8 @@ pub(crate) struct ErrorForm {
     code: Option<Value>,
     param: Option<Value>,
     message: Option<String>,
+    /// The name of the status (gemini).
+    status: Option<String>,
 }
 
 /// The inner part of OpenAI's body.
@@ -100,6 +102,9 @@ impl ApiError {
                 "request_id": request_id,
             }),
             Api::OpenAiChat | Api::OpenAiResponses => json!({ "error": self.openai() }),
+            Api::Gemini => {
+                json!({"error": {"code": self.status, "message": self.message, "status": google_status(self.status)}})
+            }
         }
     }
 
@@ -138,7 +143,7 @@ impl ApiError {
 impl ErrorForm {
     /// An error whose members are those of an event.
     pub(crate) fn of_event(code: Option<Value>, message: Option<String>, param: Option<Value>) -> Self {
-        Self { kind: None, code, param, message }
+        Self { kind: None, code, param, message, status: None }
     }
 
     fn of_body(body: &Value) -> Self {
@@ -156,7 +161,10 @@ impl ErrorForm {
             Some(Value::String(text)) => Some(text),
             Some(other) => Some(other.to_string()),
         };
-        let (kind, code) = (self.kind.unwrap_or_default(), text(self.code));
+        let of_google = self.code.as_ref().filter(|_| self.status.is_some()).and_then(Value::as_u64);
+        let status = status.or_else(|| of_google.and_then(|code| u16::try_from(code).ok()));
+        let code = text(self.code).filter(|_| of_google.is_none());
+        let kind = self.kind.or(self.status).unwrap_or_default();
         let known = |name: &str| match name {
             "overloaded_error" => Some(529),
             "rate_limit_error" | "rate_limit_exceeded" | "requests" | "tokens" => Some(429),
@@ -171,15 +179,37 @@ impl ErrorForm {
     }
 }
 
+/// The name that Google has for a status of HTTP.
+fn google_status(status: u16) -> &'static str {
+    match status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 | 405 => "NOT_FOUND",
+        408 | 504 => "DEADLINE_EXCEEDED",
+        409 => "ABORTED",
+        429 => "RESOURCE_EXHAUSTED",
+        503 | 529 => "UNAVAILABLE",
+        500.. => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    }
+}
+
 // The errors that a provider answers with, in its words.
 
 const OPENAI_NOT_JSON: &str = "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)";
 const OPENAI_NO_KEY: &str = "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY). You can obtain an API key from https://platform.openai.com/account/api-keys.";
 
+const GEMINI_NO_KEY: &str = "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.";
+
 /// How many characters of a wrong key are shown at its beginning and its end.
 const SHOWN: (usize, usize) = (7, 4);
 
 impl ApiError {
+    /// An error of Google.
+    fn google(status: u16, message: impl Into<String>) -> Self {
+        Self::new(status, google_status(status), message)
+    }
+
     /// 400: a request that is wrong.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(400, "invalid_request_error", message)
@@ -189,6 +219,9 @@ impl ApiError {
     pub fn missing(api: Api, member: &str) -> Self {
         match (api, member) {
             (Api::Anthropic, _) => Self::invalid(format!("{member}: Field required")),
+            (Api::Gemini, _) => {
+                Self::google(400, format!("* GenerateContentRequest.{member}: {member} is not specified\n"))
+            }
             (_, "model") => Self::invalid("you must provide a model parameter"),
             _ => Self::invalid(format!("Missing required parameter: '{member}'."))
                 .with_code("missing_required_parameter")
@@ -201,6 +234,7 @@ impl ApiError {
         match api {
             Api::Anthropic => Self::invalid(format!("The request body is not valid JSON: {why}")),
             Api::OpenAiChat | Api::OpenAiResponses => Self::invalid(OPENAI_NOT_JSON),
+            Api::Gemini => Self::google(400, format!("Invalid JSON payload received. {why}")),
         }
     }
 
@@ -209,6 +243,8 @@ impl ApiError {
         match (api, key) {
             (Api::Anthropic, Some(_)) => Self::new(401, "authentication_error", "invalid x-api-key"),
             (Api::Anthropic, None) => Self::new(401, "authentication_error", "x-api-key header is required"),
+            (Api::Gemini, Some(_)) => Self::google(400, "API key not valid. Please pass a valid API key."),
+            (Api::Gemini, None) => Self::google(403, GEMINI_NO_KEY),
             (_, Some(key)) => {
                 let message = format!(
                     "Incorrect API key provided: {}. You can find your API key at https://platform.openai.com/account/api-keys.",
@@ -224,6 +260,12 @@ impl ApiError {
     pub fn unknown_model(api: Api, model: &str) -> Self {
         match api {
             Api::Anthropic => Self::new(404, "not_found_error", format!("model: {model}")),
+            Api::Gemini => Self::google(
+                404,
+                format!(
+                    "models/{model} is not found for API version v1beta, or is not supported for generateContent. Call ListModels to see the list of available models and their supported methods."
+                ),
+            ),
             Api::OpenAiChat | Api::OpenAiResponses => Self::new(
                 404,
                 "invalid_request_error",
@@ -237,6 +279,7 @@ impl ApiError {
     pub fn unknown_path(api: Api, method: &str, path: &str) -> Self {
         match api {
             Api::Anthropic => Self::new(404, "not_found_error", "Not Found"),
+            Api::Gemini => Self::google(404, "Requested entity was not found."),
             Api::OpenAiChat | Api::OpenAiResponses => {
                 Self::new(404, "invalid_request_error", format!("Invalid URL ({method} {path})"))
             }
@@ -247,7 +290,9 @@ impl ApiError {
     pub fn wrong_method(api: Api, method: &str, path: &str) -> Self {
         match api {
             Api::Anthropic => Self::new(405, "invalid_request_error", "Method Not Allowed"),
-            Api::OpenAiChat | Api::OpenAiResponses => Self { status: 405, ..Self::unknown_path(api, method, path) },
+            Api::OpenAiChat | Api::OpenAiResponses | Api::Gemini => {
+                Self { status: 405, ..Self::unknown_path(api, method, path) }
+            }
         }
     }
 
@@ -259,8 +304,11 @@ impl ApiError {
     /// 413: a body that is too large.
     pub fn too_large(api: Api) -> Self {
         let message = "Request exceeds the maximum size";
-        let kind = if api == Api::Anthropic { "request_too_large" } else { "invalid_request_error" };
-        Self::new(413, kind, message)
+        match api {
+            Api::Anthropic => Self::new(413, "request_too_large", message),
+            Api::OpenAiChat | Api::OpenAiResponses => Self::new(413, "invalid_request_error", message),
+            Api::Gemini => Self::google(413, message),
+        }
     }
 
     /// 429: too many requests.
@@ -279,6 +327,9 @@ impl ApiError {
                 ),
             )
             .with_code("rate_limit_exceeded"),
+            Api::Gemini => {
+                Self::google(429, "You exceeded your current quota, please check your plan and billing details.")
+            }
         }
     }
 
@@ -286,6 +337,7 @@ impl ApiError {
     pub fn server_error(api: Api) -> Self {
         match api {
             Api::Anthropic => Self::new(500, "api_error", "Internal server error"),
+            Api::Gemini => Self::google(500, "An internal error has occurred. Please retry."),
             Api::OpenAiChat | Api::OpenAiResponses => Self::new(
                 500,
                 "server_error",
@@ -298,6 +350,7 @@ impl ApiError {
     pub fn overloaded(api: Api) -> Self {
         match api {
             Api::Anthropic => Self::new(529, "overloaded_error", "Overloaded"),
+            Api::Gemini => Self::google(503, "The model is overloaded. Please try again later."),
             Api::OpenAiChat | Api::OpenAiResponses => Self::new(
                 503,
                 "server_error",
@@ -329,7 +382,7 @@ impl ApiError {
     /// The error inside a stream that has begun.
     pub fn in_stream(api: Api) -> Self {
         match api {
-            Api::Anthropic => Self::overloaded(api),
+            Api::Anthropic | Api::Gemini => Self::overloaded(api),
             Api::OpenAiChat => Self::server_error(api),
             Api::OpenAiResponses => Self::server_error(api).with_code("server_error"),
         }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use std::{fmt, slice};
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
+use threadspec_judge::protocol::facts;
 use threadspec_judge::text::{beginning, common_beginning};
 
 /// Where a piece is, counted from 0.
@@ -53,7 +54,10 @@ pub fn segments(api: Api, body: &Value) -> Segments {
     for (position, tool) in list(body, "tools").filter(|(_, tool)| tool.member("defer_loading") != true) {
         found.push(Location::Tool(position), Owner::Setting, &ShownPart::Tool(tool));
     }
-    let system = if api == Api::OpenAiResponses { body.member("instructions") } else { body.member("system") };
+    let system = match (api, facts(api).system.unwrap_or("system")) {
+        (Api::Gemini, name) => body[name].member("parts"),
+        (_, name) => body.member(name),
+    };
     for block in blocks(system) {
         found.push(Location::System, Owner::Setting, &ShownPart::Block(block));
     }
@@ -85,6 +89,15 @@ fn push_elements(found: &mut Segments, api: Api, body: &Value, before: usize) {
         }
         return;
     }
+    if api == Api::Gemini {
+        for (position, content) in list(body, "contents") {
+            for part in blocks(content.member("parts")) {
+                let shown = ShownPart::BlockOf(content.member("role"), part);
+                found.push(Location::Message(before + position), role_of(content), &shown);
+            }
+        }
+        return;
+    }
     for (position, item) in list(body, "messages") {
         let (place, role) = (Location::Message(before + position), role_of(item));
         if api == Api::OpenAiChat {
@@ -100,7 +113,7 @@ fn push_elements(found: &mut Segments, api: Api, body: &Value, before: usize) {
 
 fn role_of(message: &Value) -> Owner {
     match message.member("role").as_str() {
-        Some("assistant") => Owner::Model,
+        Some("assistant" | "model") => Owner::Model,
         Some("system" | "developer") => Owner::Setting,
         _ => Owner::Other,
     }

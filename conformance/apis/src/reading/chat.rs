@@ -213,6 +213,10 @@ impl ChatStream {
             if let Some(name) = name.filter(|_| known.name.is_empty()) {
                 known.name = name;
             }
+            // Some servers send all of it again. No object begins twice.
+            if !known.arguments.is_empty() && arguments.starts_with(&known.arguments) && arguments.starts_with('{') {
+                known.arguments.clear();
+            }
             known.arguments += &arguments;
         }
     }

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod responses;
 
 use crate::answer::{Finish, ModelAnswer, SaidCall};
@@ -96,6 +97,7 @@ pub fn read_answer(api: Api, body: &Value) -> Result<ReadAnswer, Error> {
         Api::OpenAiChat => chat::read(body),
         Api::OpenAiResponses => responses::read(body),
         Api::Anthropic => anthropic::read(body),
+        Api::Gemini => gemini::read(body),
     }
 }
 
@@ -121,6 +123,7 @@ enum Stream {
     Chat(chat::ChatStream),
     Responses(responses::ResponsesStream),
     Anthropic(anthropic::AnthropicStream),
+    Gemini(gemini::GeminiStream),
 }
 
 impl AnswerReader {
@@ -130,6 +133,7 @@ impl AnswerReader {
             Api::OpenAiChat => Stream::Chat(chat::ChatStream::default()),
             Api::OpenAiResponses => Stream::Responses(responses::ResponsesStream::default()),
             Api::Anthropic => Stream::Anthropic(anthropic::AnthropicStream::default()),
+            Api::Gemini => Stream::Gemini(gemini::GeminiStream::default()),
         })
     }
 
@@ -142,6 +146,7 @@ impl AnswerReader {
             Stream::Chat(stream) => stream.push(event),
             Stream::Responses(stream) => stream.push(event),
             Stream::Anthropic(stream) => stream.push(event),
+            Stream::Gemini(stream) => stream.push(event),
         }
     }
 
@@ -151,6 +156,7 @@ impl AnswerReader {
             Stream::Chat(stream) => stream.said(),
             Stream::Responses(stream) => stream.said(),
             Stream::Anthropic(stream) => stream.said(),
+            Stream::Gemini(stream) => stream.said(),
         }
     }
 }

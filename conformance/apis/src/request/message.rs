@@ -34,7 +34,7 @@ pub struct WireMessage {
 /// A call in a message of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireCall {
-    /// The id; empty if there is none.
+    /// The id; empty if there is none, or the place of the call in an API that needs none.
     pub id: String,
     /// The tool; empty if there is none.
     pub name: String,
@@ -176,6 +176,11 @@ impl OpaquePart {
 }
 
 impl WireCall {
+    /// Returns whether it came without an id, so that its place is its name (gemini).
+    pub fn has_no_id(&self) -> bool {
+        self.id == self.place
+    }
+
     pub(super) fn new(id: String, name: String, raw: String, place: String) -> Self {
         Self { id, name, args: arguments(&raw), raw: Some(raw), place }
     }

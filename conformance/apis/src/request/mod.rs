@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod message;
 mod responses;
 #[cfg(test)]
@@ -24,6 +25,8 @@ pub struct ApiRequest {
     pub model: Option<String>,
     /// True if it asks for a stream.
     pub stream: bool,
+    /// True if the stream is to be one list in JSON (gemini).
+    pub is_list: bool,
     /// True if it asks for the usage in a stream (openai-chat).
     pub include_usage: bool,
     /// System texts and history, in the form of op `tools`.
@@ -99,24 +102,33 @@ impl ApiRequest {
     ///     {"type": "ai", "content": "", "tool_calls": [{"id": "call_a", "name": "look", "args": {"n": 1}}]}));
     /// ```
     pub fn read(api: Api, body: &Value) -> Self {
+        let most = MAX_TOKENS.iter().map(|name| &body[*name]).find(|most| !most.is_null()).or_else(|| {
+            Some(gemini::config(body, "maxOutputTokens")).filter(|most| api == Api::Gemini && !most.is_null())
+        });
         let mut request = Self {
             api,
             model: member_text(body, "model"),
             stream: body["stream"] == true,
+            is_list: api == Api::Gemini && body["alt"] == "json",
             include_usage: body["stream_options"]["include_usage"] == true,
             messages: Vec::new(),
             loose: Vec::new(),
             tools: DeclaredTool::read_all(api, body),
-            choice: ToolChoice::read(body),
+            choice: if api == Api::Gemini { gemini::choice(body) } else { ToolChoice::read(body) },
             is_choice_proper: ToolChoice::is_proper(api, &body["tool_choice"]),
             parallel: match api {
                 Api::Anthropic => body["tool_choice"]["disable_parallel_tool_use"].as_bool().map(|disabled| !disabled),
                 Api::OpenAiChat | Api::OpenAiResponses => body["parallel_tool_calls"].as_bool(),
+                Api::Gemini => None,
             },
             thinking: is_thinking(api, body),
-            omits_thinking: api == Api::Anthropic && body["thinking"]["display"] == "omitted",
-            has_max_tokens: MAX_TOKENS.iter().any(|name| !body[*name].is_null()),
-            max_tokens: MAX_TOKENS.iter().find_map(|name| body[*name].as_u64()),
+            omits_thinking: match api {
+                Api::Anthropic => body["thinking"]["display"] == "omitted",
+                Api::Gemini => gemini::either(gemini::config(body, "thinkingConfig"), "includeThoughts") != true,
+                Api::OpenAiChat | Api::OpenAiResponses => false,
+            },
+            has_max_tokens: most.is_some(),
+            max_tokens: most.and_then(Value::as_u64),
             stop: stops(api, body),
             previous_response_id: None,
             conversation: None,
@@ -131,8 +143,25 @@ impl ApiRequest {
             Api::OpenAiChat => chat::read(body, &mut request),
             Api::OpenAiResponses => responses::read(body, &mut request),
             Api::Anthropic => anthropic::read(body, &mut request),
+            Api::Gemini => gemini::read(body, &mut request),
         }
         request
+    }
+
+    /// Adds to a body what its API has in the target of the request instead: the model of Gemini, and whether it streams.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use threadspec::oracle::Api;
+    /// use threadspec_apis::ApiRequest;
+    /// let target = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
+    /// let body = ApiRequest::with_target(Api::Gemini, target, json!({"contents": []}));
+    /// let request = ApiRequest::read(Api::Gemini, &body);
+    /// assert!(request.model.as_deref() == Some("gemini-2.5-pro") && request.stream && !request.is_list);
+    /// ```
+    #[must_use]
+    pub fn with_target(api: Api, target: &str, body: Value) -> Value {
+        if api == Api::Gemini { gemini::with_target(target, body) } else { body }
     }
 
     /// Why an answer with calls of these tools contradicts the request; `None` if it does not.
@@ -175,6 +204,7 @@ fn stops(api: Api, body: &Value) -> Vec<String> {
         Api::OpenAiChat => &body["stop"],
         Api::OpenAiResponses => &Value::Null,
         Api::Anthropic => &body["stop_sequences"],
+        Api::Gemini => gemini::config(body, "stopSequences"),
     };
     let texts = match given {
         Value::Array(texts) => texts.iter().collect(),
@@ -186,6 +216,7 @@ fn stops(api: Api, body: &Value) -> Vec<String> {
 fn is_thinking(api: Api, body: &Value) -> bool {
     match api {
         Api::Anthropic => matches!(body["thinking"]["type"].as_str(), Some("enabled" | "adaptive")),
+        Api::Gemini => gemini::is_thinking(body),
         Api::OpenAiChat => body["reasoning_effort"].as_str().is_some_and(|effort| effort != "none"),
         Api::OpenAiResponses => body["reasoning"].as_object().is_some_and(|reasoning| {
             reasoning.values().any(|value| !value.is_null()) && reasoning.get("effort").is_none_or(|one| one != "none")
@@ -202,6 +233,7 @@ fn lacking(api: Api, body: &Value) -> Vec<&'static str> {
         Api::OpenAiResponses => &["model", "input"],
         // Of `max_tokens` a rule speaks, ANT-MAX-TOKENS.
         Api::OpenAiChat | Api::Anthropic => &["model", "messages"],
+        Api::Gemini => &["contents"],
     };
     required.iter().copied().filter(|name| !is_there(name)).collect()
 }
@@ -245,6 +277,9 @@ pub enum ToolChoice {
 
 impl DeclaredTool {
     fn read_all(api: Api, body: &Value) -> Vec<Self> {
+        if api == Api::Gemini {
+            return gemini::tools(body);
+        }
         list(&body["tools"]).iter().enumerate().map(|(position, tool)| Self::read(api, position, tool)).collect()
     }
 
@@ -255,7 +290,9 @@ impl DeclaredTool {
             Api::OpenAiChat => (&tool["function"], "parameters", given.unwrap_or("function")),
             Api::OpenAiResponses => (tool, "parameters", given.unwrap_or("function")),
             // Its custom tools are what others call functions.
-            Api::Anthropic => (tool, "input_schema", given.filter(|kind| *kind != "custom").unwrap_or("function")),
+            Api::Anthropic | Api::Gemini => {
+                (tool, "input_schema", given.filter(|kind| *kind != "custom").unwrap_or("function"))
+            }
         };
         Self {
             name: member_text(members, "name"),
@@ -307,7 +344,7 @@ impl ToolChoice {
                     // A tool of the provider's own.
                     kind => !["auto", "any", "none", "required", "tool"].contains(&kind),
                 },
-                Api::Anthropic => match kind {
+                Api::Anthropic | Api::Gemini => match kind {
                     "tool" => is_named(choice),
                     kind => ["auto", "any", "none"].contains(&kind),
                 },

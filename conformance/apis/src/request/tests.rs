@@ -264,3 +264,42 @@ fn whatever_has_another_form_is_passed_over() {
         }
     }
 }
+
+/// The bodies are those that the chats of `google-genai` 3.6.1 (Python) and `@google/genai` 2.32.0 (JavaScript) sent.
+#[test]
+fn gemini_as_its_official_sdks_write_it() {
+    let streamed = r#"{"contents": [{"parts": [{"text": "Go"}, {"inlineData": {"data": "iVBORw==", "mime_type": "image/png"}}], "role": "user"}, {"parts": [{"text": "I look."}], "role": "model"}, {"parts": [{"functionCall": {"id": "c1", "args": {"n": 1}, "name": "look"}, "thoughtSignature": "AAEC"}], "role": "model"}, {"parts": [{"functionCall": {"args": {"n": 2}, "name": "look"}}], "role": "model"}, {"parts": [{"functionResponse": {"name": "look", "response": {"result": "r1"}}}, {"functionResponse": {"name": "look", "response": {"error": "r2"}}}], "role": "user"}], "systemInstruction": {"parts": [{"text": "Be brief."}], "role": "user"}, "tools": [{"functionDeclarations": [{"description": "Looks.", "name": "look", "parameters_json_schema": {"type": "object"}}]}], "toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["look"], "mode": "ANY"}}, "generationConfig": {"maxOutputTokens": 9, "stopSequences": ["END"], "thinkingConfig": {"include_thoughts": true}}}"#;
+    let read = request(Api::Gemini, streamed);
+    let messages: Vec<Value> = read.messages.iter().map(WireMessage::to_json).collect();
+    let place = "contents[3].parts[0]";
+    assert_eq!(
+        messages,
+        [
+            json!({"type": "system", "content": "Be brief."}),
+            json!({"type": "human", "content": "Go"}),
+            json!({"type": "human", "content": "\u{fffc}"}),
+            json!({"type": "ai", "content": "I look.", "tool_calls": [
+                {"id": "c1", "name": "look", "args": {"n": 1}}, {"id": place, "name": "look", "args": {"n": 2}}]}),
+            json!({"type": "tool", "content": "r1", "tool_call_id": "c1"}),
+            json!({"type": "tool", "content": "r2", "tool_call_id": place}),
+        ]
+    );
+    let errors: Vec<bool> = read.messages.iter().map(|message| message.is_error).collect();
+    assert_eq!(errors, [false, false, false, false, false, true]);
+    let signature = OpaqueContent::Reasoning { id: None, summary: String::new(), encrypted: Some("AAEC".to_owned()) };
+    assert_eq!(read.messages[3].opaque[0].content, signature);
+    assert_eq!(read.messages[2].images, ["iVBORw=="]);
+    let tool = &read.tools[0];
+    assert_eq!((tool.name.as_deref(), tool.schema.as_ref()), (Some("look"), Some(&json!({"type": "object"}))));
+    assert_eq!((read.choice, read.thinking, read.omits_thinking), (ToolChoice::Named("look".into()), true, false));
+    assert_eq!((read.max_tokens, read.stop), (Some(9), vec!["END".to_owned()]));
+    let plain = r#"{"contents":[{"parts":[{"text":"Go"}],"role":"user"},{"parts":[{"text":"I look."},{"functionCall":{"args":{"n":1},"id":"c1","name":"look"},"thoughtSignature":"AAEC"},{"functionCall":{"args":{"n":2},"name":"look"}}],"role":"model"},{"parts":[{"functionResponse":{"id":"c1","name":"look","response":{"output":"r1"}}},{"functionResponse":{"name":"look","response":{"output":{"a":1}}}}],"role":"user"}],"systemInstruction":{"parts":[{"text":"Be brief."}],"role":"user"}}"#;
+    let answers: Vec<Value> = request(Api::Gemini, plain).messages.iter().skip(3).map(WireMessage::to_json).collect();
+    assert_eq!(
+        answers,
+        [
+            json!({"type": "tool", "content": "r1", "tool_call_id": "c1"}),
+            json!({"type": "tool", "content": r#"{"a":1}"#, "tool_call_id": "contents[1].parts[2]"}),
+        ]
+    );
+}

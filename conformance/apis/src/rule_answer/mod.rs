@@ -180,7 +180,7 @@ impl Filling<'_> {
     fn spelled(&self, place: &str) -> String {
         match self.api {
             RequestForm::Api(Api::Anthropic) | RequestForm::BedrockConverse => dotted(place),
-            _ => place.to_owned(),
+            RequestForm::Api(_) => place.to_owned(),
         }
     }
 

@@ -220,6 +220,7 @@ fn is_takable(api: Api, id: &str) -> bool {
     match api {
         Api::Anthropic => is_plain() && !id.is_empty(),
         Api::OpenAiChat => id.chars().count() <= 40,
+        Api::Gemini => true,
         Api::OpenAiResponses => (1..=64).contains(&id.chars().count()),
     }
 }

@@ -110,6 +110,11 @@ impl Case {
         sent + accepted + patterns
     }
 
+    /// Makes it a recommendation: not a specification but a server asks for it.
+    pub fn recommend(&mut self) {
+        (self.level, self.severity) = (Level::Should, Some(Severity::C));
+    }
+
     /// The last part of its id.
     pub fn name(&self) -> &str {
         self.id.rsplit_once('/').map_or(&self.id, |(_, name)| name)

@@ -394,10 +394,10 @@ mod tests {
         assert_eq!(problems("wire", "tools", r#""severity":"C","apis":["anthropic"],"streams":true"#), [""; 0]);
         assert_eq!(problems("wire", "tools", r#""streams":false,"endpoint":{"reasoning":true}"#), [""; 0]);
         for (members, says) in [
-            (r#""apis":["anthropic","gemini"]"#, "not known APIs"),
+            (r#""apis":["anthropic","palm"]"#, "not known APIs"),
             (r#""apis":[]"#, "not known APIs"),
             (r#""apis":["anthropic","anthropic"]"#, "repeats one"),
-            (r#""apis":["openai-chat","openai-responses","anthropic"]"#, "restates the default"),
+            (r#""apis":["openai-chat","openai-responses","anthropic","gemini"]"#, "restates the default"),
             (r#""endpoint":{"reasoning":false}"#, "restates the default"),
             (r#""endpoint":{"effort":true}"#, "unknown field"),
         ] {

@@ -124,11 +124,11 @@ mod tests {
 
     #[test]
     fn what_an_endpoint_lacks_is_named() {
-        let api = json!({"api": "gemini", "baseUrl": "", "apiKey": "", "model": ""});
+        let api = json!({"api": "palm", "baseUrl": "", "apiKey": "", "model": ""});
         for (endpoint, why) in [
             (json!(null), "`endpoint.api`"),
             (json!({"api": "anthropic"}), "`endpoint.baseUrl`"),
-            (api, "gemini"),
+            (api, "palm"),
             (json!({"api": "anthropic", "stream": 1}), "`endpoint.stream`"),
         ] {
             let error = Endpoint::from_json(&endpoint).expect_err("it is no endpoint").to_string();

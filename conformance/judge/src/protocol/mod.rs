@@ -1,16 +1,19 @@
 //! Protocol v1: its request and reply lines. `PROTOCOL.md` is the text for people.
 
+mod dialect;
 mod endpoint;
 mod hello;
 mod output;
 mod profile;
 
+pub use crate::facts::{ApiFacts, facts};
 pub use crate::feature::{Feature, Features, Saves, SessionAbilities};
 pub use crate::shape::{
     AgentRun, Call, ChatMessage, EventBody, Execution, Input, LoopOutput, OpaqueItem, Part, Parts, Requests, RunReport,
     ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionMessage, SessionOutput, SessionWireReport,
     Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
+pub use dialect::ServerDialect;
 pub use endpoint::{Endpoint, Transport};
 pub use hello::Hello;
 pub use output::Output;

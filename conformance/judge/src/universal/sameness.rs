@@ -7,6 +7,7 @@
 use super::halves::{ends, repaired};
 use super::message::{AgentMessage, Speaker};
 use super::script::{ModelTurn, RunScript};
+use crate::facts::facts;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use threadspec::oracle::Api;
@@ -21,14 +22,14 @@ pub(super) fn align(request: &mut Vec<AgentMessage>, script: &RunScript, api: Ap
         return;
     }
     let mut alignment =
-        Alignment { steps: steps(script), place: 0, takes_blanks: api == Api::Anthropic, aligned: Vec::new() };
+        Alignment { steps: steps(script), place: 0, takes_blanks: facts(api).joins, aligned: Vec::new() };
     for message in std::mem::take(request) {
         alignment.take(message);
     }
     let given = script.given.iter().filter(|message| message.speaker != Speaker::System).count();
     while alignment.place < given && alignment.restores_blank() {}
     *request = alignment.aligned;
-    if api == Api::Anthropic {
+    if facts(api).joins {
         restore_systems(request, &script.given);
     }
 }

@@ -4,6 +4,7 @@
 use super::finding::{Finding, Findings};
 use super::gateway;
 use super::script::RunScript;
+use crate::facts::facts;
 use crate::shape::{Part, Parts, WireRemark, WireReport};
 use threadspec::oracle::{Api, provider_rules};
 use threadspec_golden::clause;
@@ -202,7 +203,7 @@ pub(super) fn is_rule(name: &str) -> bool {
     provider_rules().any(|rule| rule.id == name)
 }
 
-/// Returns whether an API takes the name of a tool (OAI-CHAT-NAME-PATTERN, OAI-CHAT-NAME-LEN, ANT-TOOL-NAME). A model that calls another
+/// Returns whether an API takes the name of a tool (OAI-CHAT-NAME-PATTERN, OAI-CHAT-NAME-LEN, ANT-TOOL-NAME, GEM-NAME). A model that calls another
 /// one calls what no request can declare.
 ///
 /// ```
@@ -215,8 +216,8 @@ pub(super) fn is_rule(name: &str) -> bool {
 /// ```
 #[must_use]
 pub fn can_be_declared(api: Api, name: &str) -> bool {
-    let longest = if api == Api::Anthropic { 128 } else { 64 };
-    (1..=longest).contains(&name.len())
+    (1..=facts(api).longest_name).contains(&name.len())
+        && (api != Api::Gemini || !name.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 

@@ -129,7 +129,7 @@ impl SaidToModel {
     /// Messages whose body is of a form that is judged by rules of its own, or is none.
     fn of(turns: Vec<LoggedTurn>, body: Value, is_whole: bool) -> Self {
         match form::form_of(&body) {
-            Some(form @ (RequestForm::Gemini | RequestForm::BedrockConverse)) => {
+            Some(form @ (RequestForm::Api(Api::Gemini) | RequestForm::BedrockConverse)) => {
                 Self::Form { form, body, turns, is_whole }
             }
             Some(RequestForm::Api(_)) | None => Self::Messages(turns),
@@ -262,12 +262,12 @@ pub(super) fn said(value: &Value, path: &str) -> Option<SaidToModel> {
         return Some(SaidToModel::of(turns, value.into_owned(), is_whole));
     }
     let api = match form::form_of(&value) {
+        Some(RequestForm::Api(Api::Gemini)) | None => None,
         Some(RequestForm::Api(api)) => Some(api),
         Some(RequestForm::BedrockConverse) => {
             let turns = turns_of(list(messages), &under(path, name));
             return Some(SaidToModel::of(turns, value.into_owned(), is_whole));
         }
-        Some(RequestForm::Gemini) | None => None,
     };
     Some(SaidToModel::Api { api, body: value.into_owned(), is_whole })
 }
@@ -394,6 +394,8 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
         let is_of = match api {
             Api::OpenAiChat => value["choices"].is_array(),
             Api::OpenAiResponses => value["output"].is_array() && value["output"][0]["type"].is_string(),
+            // Read below, with what has the same words.
+            Api::Gemini => false,
             Api::Anthropic => value["type"] == "message" && value["content"].is_array() && value["role"].is_string(),
         };
         if is_of && let Ok(said) = read_answer(api, &value) {

@@ -28,6 +28,7 @@ use threadspec::oracle::Api;
 use threadspec::read_json;
 use threadspec::surrogates::lone_surrogates;
 use threadspec_apis::form::{is_message, members};
+use threadspec_judge::protocol::facts;
 use threadspec_judge::text;
 use turns::EarlyTurns;
 
@@ -415,13 +416,13 @@ impl<'a> FileLog<'a> {
 
     /// Judges a value that the user calls a request of an API: a body, a list of messages, or one message.
     fn of_api(&mut self, api: Api, value: Value, line: usize) {
-        let name = if api == Api::OpenAiResponses { "input" } else { "messages" };
+        let name = facts(api).list;
         let body = match value {
             Value::Array(list) if list.first().is_none_or(|first| is_message(&first.to_string())) => {
                 json!({name: list})
             }
             Value::Array(list) => return list.into_iter().for_each(|element| self.of_api(api, element, line)),
-            value if value["messages"].is_array() || !value["input"].is_null() => value,
+            value if value["messages"].is_array() || !value["input"].is_null() || value[name].is_array() => value,
             value if is_message(&value.to_string()) => {
                 self.first_message.get_or_insert(Place { entry: self.entry.clone(), ..Place::line(line) });
                 return self.messages.push(value);
@@ -565,7 +566,7 @@ impl<'a> FileLog<'a> {
         let exported = self.exports.rest();
         self.exported(exported);
         if let (Some(place), Some(api)) = (self.first_message.take(), self.options.api) {
-            let name = if api == Api::OpenAiResponses { "input" } else { "messages" };
+            let name = facts(api).list;
             let body = json!({name: mem::take(&mut self.messages)});
             self.request(api, body, &place);
         }

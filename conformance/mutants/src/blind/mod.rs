@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use threadspec_judge::corpus::Case;
-use threadspec_judge::protocol::{Op, Reply, Transport};
+use threadspec_judge::protocol::{Op, Reply};
 use threadspec_judge::session;
 use threadspec_judge::universal::{self, AgentReply, Others};
 use threadspec_judge::verdict::Outcome;
@@ -120,7 +120,7 @@ fn takes(door: &str, case: &Case) -> bool {
     let place = match door {
         "tools" => Place::Agent,
         "session" => Place::Sessions,
-        "wire" => return Transport::all().any(|transport| Place::Wire(transport).takes(case)),
+        "wire" => return crate::wire::modes::ALL.each().any(|transport| Place::Wire(transport).takes(case)),
         _ => return crate::Between::all().any(|between| Place::Gateway(between).takes(case)),
     };
     place.takes(case)
@@ -142,7 +142,9 @@ impl<'a> Changed<'a> {
         let place = match door {
             "tools" => Place::Agent,
             "session" => Place::Sessions,
-            "wire" => of_many(Transport::all().map(Place::Wire).filter(|place| place.takes(case)).collect())?,
+            "wire" => {
+                of_many(crate::wire::modes::ALL.each().map(Place::Wire).filter(|place| place.takes(case)).collect())?
+            }
             _ => of_many(crate::Between::all().map(Place::Gateway).filter(|place| place.takes(case)).collect())?,
         };
         let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();

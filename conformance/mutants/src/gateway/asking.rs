@@ -38,7 +38,8 @@ pub(super) fn path(api: Api) -> &'static str {
     match api {
         Api::OpenAiChat => "/v1/chat/completions",
         Api::OpenAiResponses => "/v1/responses",
-        Api::Anthropic => "/v1/messages",
+        // None of the mutants speaks Gemini's.
+        Api::Anthropic | Api::Gemini => "/v1/messages",
     }
 }
 
@@ -197,7 +198,7 @@ impl TestGateway {
 /// Where an API takes a key.
 fn key_field(api: Api, key: &str) -> (String, String) {
     match api {
-        Api::Anthropic => ("x-api-key".to_owned(), key.to_owned()),
+        Api::Anthropic | Api::Gemini => ("x-api-key".to_owned(), key.to_owned()),
         Api::OpenAiChat | Api::OpenAiResponses => ("authorization".to_owned(), format!("Bearer {key}")),
     }
 }

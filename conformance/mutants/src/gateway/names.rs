@@ -93,7 +93,7 @@ fn fit_id(id: &str, api: Api, times: usize) -> String {
     let (fits, prefix) = match api {
         Api::OpenAiChat => ((1..=40).contains(&length), "call_"),
         Api::OpenAiResponses => ((1..=64).contains(&length), "call_"),
-        Api::Anthropic => (is_plain(id), "toolu_"),
+        Api::Anthropic | Api::Gemini => (is_plain(id), "toolu_"),
     };
     if fits && times == 0 { id.to_owned() } else { format!("{prefix}{}", digest(&format!("{id}\0{times}"))) }
 }
@@ -101,8 +101,8 @@ fn fit_id(id: &str, api: Api, times: usize) -> String {
 fn fit_name(name: &str, api: Api, is_declared: bool) -> String {
     let fits = match api {
         Api::OpenAiChat | Api::OpenAiResponses => is_plain(name) && name.len() <= 64,
-        Api::Anthropic if is_declared => is_plain(name) && name.len() <= 128,
-        Api::Anthropic => (1..=200).contains(&name.chars().count()),
+        Api::Anthropic | Api::Gemini if is_declared => is_plain(name) && name.len() <= 128,
+        Api::Anthropic | Api::Gemini => (1..=200).contains(&name.chars().count()),
     };
     if fits {
         return name.to_owned();

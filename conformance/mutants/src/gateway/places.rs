@@ -1,6 +1,7 @@
 //! Where a planted bug or reading shows: in which of the two gateways, between which APIs, plain or streaming, and when.
 
 use super::course::ExchangeCourse;
+use crate::wire::modes::SPOKEN;
 use std::fmt;
 use threadspec::oracle::Api;
 use threadspec_apis::ApiRequest;
@@ -42,7 +43,7 @@ impl Between {
 
 /// Everywhere.
 pub(crate) const ALL: Places =
-    Places { clients: &Api::ALL, upstreams: &Api::ALL, proxies: true, translates: true, streams: &[false, true] };
+    Places { clients: &SPOKEN, upstreams: &SPOKEN, proxies: true, translates: true, streams: &[false, true] };
 /// In the plain proxy.
 pub(crate) const PROXY: Places = Places { translates: false, ..ALL };
 /// In the gateway that translates.

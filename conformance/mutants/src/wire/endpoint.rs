@@ -9,7 +9,7 @@ pub(super) fn target(endpoint: &Endpoint) -> String {
     let end = match endpoint.transport.api {
         Api::OpenAiChat => "/chat/completions",
         Api::OpenAiResponses => "/responses",
-        Api::Anthropic => "/v1/messages",
+        Api::Anthropic | Api::Gemini => "/v1/messages",
     };
     format!("{}{end}", Connection::path_of(&endpoint.base_url))
 }

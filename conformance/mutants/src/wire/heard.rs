@@ -107,7 +107,7 @@ pub(crate) fn plain(api: Api, body: &[u8]) -> HeardAnswer {
             text(&choice["finish_reason"]).clone_into(&mut heard.stop);
         }
         Api::OpenAiResponses => response(&mut heard, &body),
-        Api::Anthropic => {
+        Api::Anthropic | Api::Gemini => {
             heard.parts.extend(list(&body["content"]).iter().map(|block| match text(&block["type"]) {
                 "tool_use" => call(&block["id"], &block["name"], block["input"].to_string()),
                 _ => anthropic_block(block),
@@ -200,7 +200,7 @@ pub(crate) fn streamed(api: Api, events: &[Value]) -> HeardAnswer {
         match api {
             Api::OpenAiChat => chat_event(&mut heard, event),
             Api::OpenAiResponses => response_event(&mut heard, event),
-            Api::Anthropic => anthropic_event(&mut heard, event),
+            Api::Anthropic | Api::Gemini => anthropic_event(&mut heard, event),
         }
     }
     if api == Api::OpenAiChat {

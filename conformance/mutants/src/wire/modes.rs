@@ -10,12 +10,15 @@ pub(crate) struct Modes {
     streams: &'static [bool],
 }
 
+/// The APIs that mutants speak.
+pub(crate) const SPOKEN: [Api; 3] = [Api::OpenAiChat, Api::OpenAiResponses, Api::Anthropic];
+
 /// Everywhere.
-pub(crate) const ALL: Modes = Modes { apis: &Api::ALL, streams: &[false, true] };
+pub(crate) const ALL: Modes = Modes { apis: &SPOKEN, streams: &[false, true] };
 /// In answers that are one JSON text.
-pub(crate) const PLAIN: Modes = Modes { apis: &Api::ALL, streams: &[false] };
+pub(crate) const PLAIN: Modes = Modes { apis: &SPOKEN, streams: &[false] };
 /// In event streams.
-pub(crate) const STREAMS: Modes = Modes { apis: &Api::ALL, streams: &[true] };
+pub(crate) const STREAMS: Modes = Modes { apis: &SPOKEN, streams: &[true] };
 
 impl Modes {
     /// Of these, those of some APIs.

@@ -13,7 +13,7 @@ pub(crate) fn body(run: &RunState, messages: &[Value]) -> Value {
     let mut body = match endpoint.transport.api {
         Api::OpenAiChat => chat(messages),
         Api::OpenAiResponses => responses(endpoint, messages),
-        Api::Anthropic => anthropic(endpoint, messages),
+        Api::Anthropic | Api::Gemini => anthropic(endpoint, messages),
     };
     body["model"] = (&*endpoint.model).into();
     let tools: Vec<Value> = declared(run).iter().map(|name| tool(endpoint.transport.api, name)).collect();
@@ -49,7 +49,7 @@ pub(crate) fn tool(api: Api, name: &str) -> Value {
         Api::OpenAiResponses => {
             json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
         }
-        Api::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
+        Api::Anthropic | Api::Gemini => json!({"name": name, "description": description, "input_schema": schema}),
     }
 }
 

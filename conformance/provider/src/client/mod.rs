@@ -16,7 +16,7 @@ use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerReader, ReadAnswer, json_text, read_answer};
-use threadspec_judge::protocol::Endpoint;
+use threadspec_judge::protocol::{ApiFacts, Endpoint, facts};
 use threadspec_judge::universal::value;
 
 /// A request as it is sent.
@@ -113,17 +113,19 @@ impl ClientRequest {
 
 /// The path to which the API's SDK posts its requests.
 fn target(endpoint: &Endpoint) -> String {
-    let end = match endpoint.transport.api {
-        Api::OpenAiChat => "/chat/completions",
-        Api::OpenAiResponses => "/responses",
-        Api::Anthropic => "/v1/messages",
-    };
-    format!("{}{end}", Connection::path_of(&endpoint.base_url))
+    let ApiFacts { path, stream_path, .. } = facts(endpoint.transport.api);
+    let end = if endpoint.transport.stream { stream_path } else { path };
+    format!("{}{}", Connection::path_of(&endpoint.base_url), end.replace("{model}", &endpoint.model))
 }
 
 /// The headers that the API's SDK for Python sends, but for what it says of the machine, and for encodings that are not undone here.
 fn headers(endpoint: &Endpoint) -> Vec<(String, String)> {
     let is_anthropic = endpoint.transport.api == Api::Anthropic;
+    if endpoint.transport.api == Api::Gemini {
+        let agent = "google-genai-sdk/2.25.0 gl-python/3.13";
+        let own = [("x-goog-api-key", &*endpoint.api_key), ("content-type", "application/json"), ("user-agent", agent)];
+        return own.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    }
     let (agent, version) = if is_anthropic { ("Anthropic/Python", "2.14.0") } else { ("OpenAI/Python", "3.57.0") };
     let mut headers = vec![
         ("authorization", format!("Bearer {}", endpoint.api_key)),

@@ -1,7 +1,6 @@
 //! Asks a model behind an endpoint for the library: as its loops ask models, and as its sessions do, with opaque parts, raw arguments, images
 //! and hand-overs.
 
-use super::body::is_declarable;
 use super::{ClientAsk, ClientMessage, ClientRequest, ClientResponse, ClientTool, Connection, Exchange, headers};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +14,7 @@ use threadspec::{Error, Field, Message, ToolCall, read_json};
 use threadspec_apis::{AnswerEnd, ApiError, ModelAnswer, ReadAnswer, SaidCall, Thinking};
 use threadspec_judge::protocol::{Endpoint, Request};
 use threadspec_judge::reference::SessionModel;
-use threadspec_judge::universal::value;
+use threadspec_judge::universal::{can_be_declared, value};
 
 /// How often the official SDKs try again.
 const RETRIES: u32 = 2;
@@ -67,7 +66,7 @@ impl<E: Exchange> HttpModel<E> {
     /// The model at an endpoint, with tools of these names, as far as its API can declare them.
     pub fn new(endpoint: &Endpoint, tools: impl IntoIterator<Item = String>, exchange: E) -> Self {
         let api = endpoint.transport.api;
-        let tools = tools.into_iter().filter(|name| is_declarable(api, name)).collect();
+        let tools = tools.into_iter().filter(|name| can_be_declared(api, name)).collect();
         let (endpoint, mark, thinking) = (endpoint.clone(), None, HashMap::new());
         Self { endpoint, tools, mark, exchange, thinking, takes_raw_arguments: false }
     }
@@ -86,7 +85,7 @@ impl<E: Exchange> HttpModel<E> {
     /// Declares these tools from now on, as far as the API can.
     pub(super) fn declare(&mut self, tools: &[String]) {
         let api = self.endpoint.transport.api;
-        self.tools = tools.iter().filter(|name| is_declarable(api, name)).cloned().collect();
+        self.tools = tools.iter().filter(|name| can_be_declared(api, name)).cloned().collect();
     }
 
     /// Says to the provider that a run of a session begins, counted from 1.
@@ -295,7 +294,7 @@ fn thinking(sent: &SentMessage) -> Vec<Thinking> {
             OpaqueBlock::Thinking { text, signature } => (text, signature, false, None),
             OpaqueBlock::Redacted { data } => (String::new(), data, true, None),
             OpaqueBlock::Reasoning { id, encrypted, summary } => (summary, encrypted, false, Some(id)),
-            // None of the three APIs has them.
+            // None of the APIs has them so.
             OpaqueBlock::Signature { .. } => return None,
         };
         Some(Thinking { text, seal: Some(seal), is_redacted, item_id, calls_before: 0 })

@@ -6,11 +6,11 @@ use crate::judging::{WireFinding, judge};
 use crate::plan::RunPlan;
 use crate::record::{Attempt, Said, SaidByModel, WireRecord};
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use threadspec::oracle::Api;
 use threadspec_apis::WireMessage;
 use threadspec_judge::json::{list, text};
-use threadspec_judge::protocol::{RejectKind, Reply, Speaker};
+use threadspec_judge::protocol::{RejectKind, Reply, ServerDialect, Speaker};
 use threadspec_judge::universal::{can_be_declared, value};
 
 /// Composes the reply of a testee whose model was the provider: its own reply, with the requests as they went over the wire, and in `wire`
@@ -73,14 +73,30 @@ impl Asks {
             // What nobody could read has no messages, and is a finding of its own.
             let Some(last) = record.attempts_of(ask).rfind(|attempt| attempt.request.is_some()) else { continue };
             let mut messages = last.request.as_ref().map(|request| request.messages.clone()).unwrap_or_default();
-            renamed.learn(plan.api, &known, &messages);
-            renamed.restore(&mut messages);
+            renamed.settle(plan, &known, &mut messages);
             asks.requests.push(messages.iter().map(WireMessage::to_json).collect());
             asks.said.push(gone_on_from(record, last).map_or_else(|| said_by(last), |message| part_of(last, message)));
             let said = last.said.iter().flat_map(|said| said.whole_calls(&last.came));
             known.extend(said.map(|call| KnownCall { id: call.id.clone(), name: call.name.clone() }));
         }
         asks
+    }
+}
+
+/// Gives calls with an empty id their places as ids, and answers without one those of the calls before them, in order.
+fn name_by_place(messages: &mut [WireMessage]) {
+    let mut open = VecDeque::new();
+    for message in messages {
+        if message.speaker == Speaker::Ai {
+            open.clear();
+        }
+        for call in message.calls.iter_mut().filter(|call| call.id.is_empty()) {
+            call.id.clone_from(&call.place);
+            open.push_back(call.id.clone());
+        }
+        if message.speaker == Speaker::Tool && message.call_id.as_deref().unwrap_or_default().is_empty() {
+            message.call_id = open.pop_front();
+        }
     }
 }
 
@@ -155,6 +171,9 @@ pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     if requests.is_empty() {
         return None;
     }
+    if let Some(why) = plan.contradiction() {
+        return Some(format!("the dialect contradicts the case: {why}"));
+    }
     if plan.stream && !requests.iter().any(|request| request.stream) {
         return Some("no request asks for a stream".to_owned());
     }
@@ -168,10 +187,14 @@ pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
 pub fn unsayable(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     record.attempts.iter().find_map(|attempt| {
         let (request, said) = (attempt.request.as_ref()?, attempt.said.as_ref()?);
-        let is_raw =
-            |call: &SaidByModel| plan.api == Api::Anthropic && !attempt.streamed && !args(&call.arguments).is_object();
-        if said.calls.iter().any(is_raw) {
-            return Some("arguments that are no JSON are sent in streams only".to_owned());
+        let is_raw = said.calls.iter().any(|call| !args(&call.arguments).is_object());
+        match plan.api {
+            Api::Anthropic if is_raw && !attempt.streamed => {
+                return Some("arguments that are no JSON are sent in streams only".to_owned());
+            }
+            Api::Gemini if is_raw => return Some("the arguments of this API are always an object".to_owned()),
+            Api::Gemini if said.refusal.is_some() => return Some("this API has no refusals".to_owned()),
+            _ => {}
         }
         let why = request.forbids(said.calls.iter().map(|call| call.name.as_str()))?;
         Some(format!("a request contradicts what the model is to say: {why}"))
@@ -220,8 +243,18 @@ impl OneToOne {
 }
 
 impl Renamed {
+    /// Gives the calls and answers of a request the ids and names that are known.
+    fn settle(&mut self, plan: &RunPlan, known: &[KnownCall], messages: &mut [WireMessage]) {
+        let lacks_ids = plan.dialect == Some(ServerDialect::EmptyIds);
+        if lacks_ids {
+            name_by_place(messages);
+        }
+        self.learn(plan.api, known, messages, lacks_ids);
+        self.restore(messages);
+    }
+
     /// Lays the calls of a request beside those that are known, in their order.
-    fn learn(&mut self, api: Api, known: &[KnownCall], messages: &[WireMessage]) {
+    fn learn(&mut self, api: Api, known: &[KnownCall], messages: &[WireMessage], lacks_ids: bool) {
         let is_known = |own: &dyn Fn(&KnownCall) -> &str, sent: &str| known.iter().any(|call| own(call) == sent);
         for (call, sent) in known.iter().zip(messages.iter().flat_map(|message| &message.calls)) {
             if call.name != sent.name && can_be_declared(api, &call.name) {
@@ -230,7 +263,8 @@ impl Renamed {
             }
             let is_kept = || messages.iter().flat_map(|message| &message.calls).any(|sent| sent.id == call.id);
             // Where another call has it still, it was not its form: the model sent it twice.
-            if call.id != sent.id && refuses_id(api, &call.id) && !is_known(&|call| &call.id, &sent.id) && !is_kept() {
+            let may_differ = lacks_ids || refuses_id(api, &call.id) || (sent.has_no_id() && !call.id.is_empty());
+            if call.id != sent.id && may_differ && !is_known(&|call| &call.id, &sent.id) && !is_kept() {
                 self.ids.note(&call.id, &sent.id);
             }
             if call.name != sent.name && !is_known(&|call| &call.name, &sent.name) {
@@ -261,6 +295,7 @@ fn refuses_id(api: Api, id: &str) -> bool {
         Api::OpenAiChat => id.chars().count() > 40,
         Api::OpenAiResponses => id.is_empty() || id.chars().count() > 64,
         Api::Anthropic => !is_plain(id),
+        Api::Gemini => false,
     }
 }
 

@@ -168,8 +168,12 @@ impl Engine {
         let id = AttemptId(self.received);
         self.received += 1;
         let endpoint = Route::of(&received.target);
-        let of_anthropic = received.header("anthropic-version").is_some();
-        let api = endpoint.api().unwrap_or(if of_anthropic { Api::Anthropic } else { Api::OpenAiChat });
+        let told = || match () {
+            () if received.header("anthropic-version").is_some() => Api::Anthropic,
+            () if received.header("x-goog-api-key").is_some() => Api::Gemini,
+            () => Api::OpenAiChat,
+        };
+        let api = endpoint.api().unwrap_or_else(told);
         let head = Head { api, request_id: self.ids.request(), now: self.options.epoch + now.as_secs() };
         (id, self.react(now, id, &endpoint, &head, received))
     }
@@ -253,7 +257,7 @@ impl Engine {
         let Some(run) = self.runs.get_mut(&key) else { return head.error(&ApiError::wrong_key(api, None)) };
         match endpoint {
             Route::Answer(_) => {
-                let (position, reaction) = run.attempt(now, head, received, &self.options);
+                let (position, reaction) = run.attempt(now, head, &received, &self.options);
                 self.open.insert(id, (key, position));
                 reaction
             }

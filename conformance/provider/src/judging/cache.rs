@@ -7,6 +7,7 @@ use std::fmt;
 use threadspec::oracle::Api;
 use threadspec_golden::clause;
 use threadspec_judge::json::{Node, compact};
+use threadspec_judge::protocol::{ApiFacts, facts};
 
 pub(super) fn judge(plan: &RunPlan, record: &WireRecord, findings: &mut WireFindings) {
     // Other tools and another history have names of their own.
@@ -75,16 +76,12 @@ impl fmt::Display for PrefixLoss {
 impl Prefix {
     /// Reads a body. `resolved` has the whole history where the body only names it.
     pub(super) fn of(api: Api, body: &str, resolved: Option<&str>) -> Self {
-        let (system, messages) = match api {
-            Api::OpenAiChat => (None, "messages"),
-            Api::OpenAiResponses => (Some("instructions"), "input"),
-            Api::Anthropic => (Some("system"), "messages"),
-        };
+        let ApiFacts { system, list, .. } = facts(api);
         let members = members(body);
         let mut parts = elements(&members, "tools", api);
-        parts.extend(system.into_iter().flat_map(|name| elements(&members, name, api)));
+        parts.extend(system.iter().flat_map(|name| elements(&members, name, api)));
         let whole = resolved.map(self::members);
-        parts.extend(elements(whole.as_ref().unwrap_or(&members), messages, api));
+        parts.extend(elements(whole.as_ref().unwrap_or(&members), list, api));
         Self(parts)
     }
 

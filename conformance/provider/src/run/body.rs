@@ -1,6 +1,6 @@
 //! Reads the body of a request, and keeps what later requests may refer to.
 
-use crate::http::Unreadable;
+use crate::http::Received;
 use crate::record::RequestProblem;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -33,10 +33,10 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    pub(crate) fn read(api: Api, kept: &Kept, received: Result<Vec<u8>, Unreadable>) -> Self {
+    pub(crate) fn read(api: Api, kept: &Kept, received: &Received) -> Self {
         let mut body = Self { before: Some(Vec::new()), ..Self::default() };
-        let bytes = match received {
-            Ok(bytes) => bytes,
+        let bytes = match &received.body {
+            Ok(bytes) => bytes.clone(),
             Err(why) => {
                 return Self { problem: Some(RequestProblem::Unreadable(why.to_string(), why.status())), ..body };
             }
@@ -52,7 +52,9 @@ impl Body {
             }
         };
         match read {
-            Ok(value) if value.is_object() => body.resolve(api, kept, value),
+            Ok(value) if value.is_object() => {
+                body.resolve(api, kept, ApiRequest::with_target(api, &received.target, value));
+            }
             Ok(_) => body.problem = Some(RequestProblem::NotJson("it is no object".to_owned())),
             Err(why) => body.problem = Some(RequestProblem::NotJson(why)),
         }

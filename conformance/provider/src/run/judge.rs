@@ -10,6 +10,7 @@ use threadspec::oracle::{Api, Breach, RequestContext, RequestHeaders, StoredItem
 use threadspec::surrogates::unmark_surrogates;
 use threadspec_apis::{ApiError, is_refused, rule_answer};
 use threadspec_judge::json::{compact, list, text};
+use threadspec_judge::protocol::ServerDialect;
 
 /// The judgement of a request.
 #[derive(Debug, Default)]
@@ -89,9 +90,12 @@ impl PlayedRun {
     fn sort(&self, breaches: Vec<Breach>, body: &Body, headers: &RuleHeaders, judged: &mut RequestJudgement) {
         let (Some(value), Some(request)) = (&body.value, &body.request) else { return };
         let (api, model) = (self.plan.api, request.model.as_deref().unwrap_or_default());
+        // Who gives empty ids gets them back.
+        let has_no_ids = self.plan.dialect == Some(ServerDialect::EmptyIds)
+            && request.messages.iter().flat_map(|message| &message.calls).any(|call| call.id.is_empty());
         let mut repeatable = None;
         for breach in breaches {
-            let outcome = if !is_refused(&breach, api, model, &headers.of_rules()) {
+            let outcome = if has_no_ids || !is_refused(&breach, api, model, &headers.of_rules()) {
                 BreachOutcome::Possible
             } else if repeatable.get_or_insert_with(|| self.repeatable()).excuses(breach.rule, &breach.place, value) {
                 BreachOutcome::Excused
@@ -165,6 +169,8 @@ const FORM_RULES: &[&str] = &[
 pub(crate) struct Repeatable {
     texts: HashSet<String>,
     ids: HashSet<String>,
+    /// True if calls are among it that no model made here, so that none is signed.
+    has_given_calls: bool,
 }
 
 impl Repeatable {
@@ -174,6 +180,7 @@ impl Repeatable {
             self.text(text(&message["content"]));
             self.id(text(&message["tool_call_id"]));
             for call in list(&message["tool_calls"]) {
+                self.has_given_calls = true;
                 self.id(text(&call["id"]));
                 self.text(text(&call["name"]));
                 self.text(&unmark_surrogates(&call["args"].to_string()));
@@ -212,6 +219,9 @@ impl Repeatable {
 
     /// Returns whether a breach of a rule in a body is excused: it is one of form, and repeats something.
     pub(crate) fn excuses(&self, rule: &str, place: &str, body: &Value) -> bool {
+        if rule == "GEM-SIGNATURE" {
+            return self.has_given_calls;
+        }
         // What a request declares is the agent's own.
         if !FORM_RULES.contains(&rule) || place.starts_with("tools") {
             return false;

@@ -72,11 +72,11 @@ impl PlayedRun {
         &mut self,
         now: Duration,
         head: &Head,
-        received: Received,
+        received: &Received,
         options: &EngineOptions,
     ) -> (usize, Reaction) {
-        let headers = RuleHeaders::of(&received);
-        let mut body = Body::read(self.plan.api, &self.kept, received.body);
+        let headers = RuleHeaders::of(received);
+        let mut body = Body::read(self.plan.api, &self.kept, received);
         let position = self.record.attempts.len();
         let found = ask_of(&mut self.asks, &self.record.attempts, body.request.as_ref());
         let ask = found.unwrap_or_else(|| {
@@ -161,10 +161,12 @@ impl PlayedRun {
             return head.error(&ApiError::not_json(head.api, "it is no object"));
         };
         let tokens = PromptText::of(head.api, &body).tokens();
-        let counted = if head.api == Api::Anthropic {
-            json!({ "input_tokens": tokens })
-        } else {
-            json!({ "object": "response.input_tokens", "input_tokens": tokens })
+        let counted = match head.api {
+            Api::Anthropic => json!({ "input_tokens": tokens }),
+            Api::Gemini => json!({ "totalTokens": tokens }),
+            Api::OpenAiChat | Api::OpenAiResponses => {
+                json!({ "object": "response.input_tokens", "input_tokens": tokens })
+            }
         };
         Reaction::Answer(head.json(200, counted.to_string()))
     }

@@ -14,6 +14,7 @@ use threadspec_apis::{
     AnswerReader, ApiError, ApiRequest, Cut, EventPart, Finish, IdSource, ModelAnswer, SaidCall, StreamEvent,
     StreamShape, Thinking, kept_events, sse,
 };
+use threadspec_judge::protocol::ServerDialect;
 
 /// Between two writes of a chunked answer.
 const BETWEEN_CHUNKS: Duration = Duration::from_micros(500);
@@ -86,10 +87,15 @@ impl PlayedRun {
     /// Says the turn, or as much of it as a fault lets through.
     fn answer(&mut self, attempt: Acceptable<'_>, turn: &WireTurn, fault: Option<&Fault>) -> Played {
         let Acceptable { ask, head, request, body, options } = attempt;
-        let answer = answer_of(turn, request, head.now, &mut self.ids).with_usage(self.usage(body));
+        let mut answer = answer_of(turn, request, head.now, &mut self.ids).with_usage(self.usage(body));
         let said = said_of(&answer, turn, request);
+        match self.plan.dialect {
+            Some(ServerDialect::StopBesideCalls) if answer.finish == Finish::Calls => answer.finish = Finish::End,
+            Some(ServerDialect::EmptyIds) => answer.calls.iter_mut().for_each(|call| call.id.clear()),
+            _ => {}
+        }
         let is_kept = fault.is_none() && self.plan.api == Api::OpenAiResponses;
-        let mut shape = turn.stream.shape.clone();
+        let mut shape = StreamShape { dialect: self.plan.dialect, ..turn.stream.shape.clone() };
         if !turn.stream.has_pieces {
             shape.pieces = options.pieces.clone();
         }
@@ -204,12 +210,24 @@ impl Telling<'_> {
         let planned = PlannedAnswer {
             delay: self.pace.delay,
             status: 200,
-            headers: self.head.headers(true),
+            headers: self.head.headers(!self.request.is_list),
             length: None,
-            steps: in_chunks(events.iter().map(|event| self.bytes(event)).collect(), self.pace),
+            steps: in_chunks(self.writes(&events, ending == PlannedEnd::Whole), self.pace),
             ending,
         };
         Self::played(fault, planned, came, true)
+    }
+
+    /// The bytes of each event; of a list its brackets and commas, too.
+    fn writes(&self, events: &[StreamEvent], is_whole: bool) -> Vec<Vec<u8>> {
+        if !self.request.is_list {
+            return events.iter().map(|event| self.bytes(event)).collect();
+        }
+        let element = |(place, event): (usize, &StreamEvent)| {
+            let before = if place == 0 { "[" } else { ",\r\n" };
+            format!("{before}{}", event.data).into_bytes()
+        };
+        events.iter().enumerate().map(element).chain(is_whole.then(|| b"]".to_vec())).collect()
     }
 
     fn bytes(&self, event: &StreamEvent) -> Vec<u8> {
@@ -295,6 +313,14 @@ pub(super) fn answer_of(turn: &WireTurn, request: &ApiRequest, created: u64, ids
         calls,
         ..ModelAnswer::default()
     };
+    if request.api == Api::Gemini
+        && answer.model.contains("gemini-3")
+        && answer.thinking.is_empty()
+        && !turn.calls.is_empty()
+    {
+        // It signs every answer with calls, whether it shows its thoughts or not.
+        answer.thinking.push(Thinking::default());
+    }
     answer.finish = turn.stop.as_deref().map_or_else(|| answer.usual_finish(), Finish::of_name);
     answer.with_ids(request.api, ids)
 }
@@ -304,7 +330,7 @@ pub(super) fn said_of(answer: &ModelAnswer, turn: &WireTurn, request: &ApiReques
     let is_sealed = match request.api {
         Api::OpenAiChat => false,
         Api::OpenAiResponses => request.wants_encrypted_reasoning(),
-        Api::Anthropic => true,
+        Api::Anthropic | Api::Gemini => true,
     };
     let call = |call: &SaidCall| SaidByModel {
         id: call.id.clone(),

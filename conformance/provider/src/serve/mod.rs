@@ -25,6 +25,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
 use threadspec::oracle::Api;
+use threadspec_judge::protocol::facts;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -134,10 +135,9 @@ impl<A: Answers> Server<A> {
         self.address
     }
 
-    /// Returns the base URL that the official SDK of an API takes: with `/v1` for OpenAI's, without for Anthropic's.
+    /// Returns the base URL that the official SDK of an API takes: with `/v1` for OpenAI's, without for others.
     pub fn base_url(&self, api: Api) -> String {
-        let version = if api == Api::Anthropic { "" } else { "/v1" };
-        format!("http://{}{version}", self.address)
+        format!("http://{}{}", self.address, facts(api).base)
     }
 
     /// Looks at who answers, or tells it something, with the time that it is.

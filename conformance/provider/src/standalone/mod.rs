@@ -101,7 +101,7 @@ impl Answers for Standalone {
         }
         let endpoint = Route::of(&received.target);
         let asked = match (&endpoint, &received.body) {
-            (Route::Answer(api), Ok(body)) if endpoint.takes(&received.method) => read(*api, body),
+            (Route::Answer(api), Ok(body)) if endpoint.takes(&received.method) => read(*api, &received.target, body),
             _ => None,
         };
         let Some((request, body)) = asked else {
@@ -184,8 +184,9 @@ fn conversation_of(name: &str) -> usize {
 }
 
 /// A body that is a JSON object, as the API reads it.
-fn read(api: Api, body: &[u8]) -> Option<(ApiRequest, serde_json::Value)> {
+fn read(api: Api, target: &str, body: &[u8]) -> Option<(ApiRequest, serde_json::Value)> {
     let body = value::read(str::from_utf8(body).ok()?).ok().filter(serde_json::Value::is_object)?;
+    let body = ApiRequest::with_target(api, target, body);
     Some((ApiRequest::read(api, &body), body))
 }
 

@@ -86,6 +86,7 @@ impl Proxy {
     fn judge(&mut self, now: Duration, attempt: u64, received: &Received, api: Api) -> Option<Reaction> {
         let body = received.body.as_ref().ok()?;
         let body = value::read(str::from_utf8(body).ok()?).ok().filter(Value::is_object)?;
+        let body = ApiRequest::with_target(api, &received.target, body);
         let request = ApiRequest::read(api, &body);
         let AskedTalk { number, found, .. } = self.talks.ask(now, attempt, &request, &body);
         self.talks.close_oldest();

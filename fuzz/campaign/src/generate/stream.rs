@@ -71,6 +71,7 @@ impl StreamPlan {
             ping_all: self.order & 4 != 0,
             empty: self.order & 8 != 0,
             ascii: self.order & 16 != 0,
+            dialect: None,
         }
     }
 

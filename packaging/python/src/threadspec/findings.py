@@ -11,7 +11,7 @@ from typing import Any, Literal, Optional, Union
 from threadspec import _native
 
 Level = Literal["error", "warning", "note"]
-Api = Literal["openai-chat", "openai-responses", "anthropic"]
+Api = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 
 
 @dataclass(frozen=True)

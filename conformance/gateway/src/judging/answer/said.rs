@@ -201,6 +201,7 @@ pub(super) fn odd_blocks(api: Api, body: &Value) -> Vec<String> {
         Api::OpenAiChat => odd_of_chat(&body["choices"][0]["message"]),
         Api::OpenAiResponses => odd_kinds(api, list(&body["output"])),
         Api::Anthropic => odd_kinds(api, list(&body["content"])),
+        Api::Gemini => Vec::new(),
     }
 }
 

@@ -257,7 +257,7 @@ fn judge_stop(pair: &mut RequestPair<'_, '_>) {
     let cannot_say = match pair.api {
         Api::OpenAiResponses => true,
         Api::OpenAiChat => sent.len() > MOST_STOPS,
-        Api::Anthropic => false,
+        Api::Anthropic | Api::Gemini => false,
     };
     let level = if cannot_say && !sent.is_empty() { WireLevel::Note } else { WireLevel::Must };
     let place = |api| if api == Api::Anthropic { "stop_sequences" } else { "stop" };

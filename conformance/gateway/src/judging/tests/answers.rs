@@ -19,7 +19,7 @@ fn ask(api: Api, stream: bool) -> Value {
             Api::OpenAiResponses => {
                 json!([{"type": "function", "name": "look", "parameters": {"type": "object"}, "strict": false}])
             }
-            Api::Anthropic => json!([{"name": "look", "input_schema": {"type": "object"}}]),
+            Api::Anthropic | Api::Gemini => json!([{"name": "look", "input_schema": {"type": "object"}}]),
         };
     })
 }
@@ -61,7 +61,7 @@ fn an_answer_that_comes_through_is_right_in_every_pair_and_mode() {
         json!([{"content": ""}]),
         json!([{"tool_calls": [{"id": "", "name": "look", "args": {"n": 1}}]}]),
     ];
-    for (client, api) in Api::ALL.into_iter().flat_map(|client| Api::ALL.map(|api| (client, api))) {
+    for (client, api) in SPOKEN.into_iter().flat_map(|client| SPOKEN.map(|api| (client, api))) {
         for (turn, stream) in turns.iter().flat_map(|turn| [(turn, false), (turn, true)]) {
             assert_eq!(of_answer(client, api, stream, turn.clone(), Some), [""; 0], "{client} {api} {stream} {turn}");
         }

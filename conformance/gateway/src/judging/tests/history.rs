@@ -11,7 +11,7 @@ pub(super) fn list(body: &mut Value) -> &mut Vec<Value> {
 
 #[test]
 fn a_history_that_arrives_is_right_in_every_pair() {
-    for (client, api) in Api::ALL.into_iter().flat_map(|client| Api::ALL.map(|api| (client, api))) {
+    for (client, api) in SPOKEN.into_iter().flat_map(|client| SPOKEN.map(|api| (client, api))) {
         let rounds =
             [looked(), vec![("Well.", vec![], vec![]), ("", vec![("call_c", "look", json!({}))], vec![""])]].concat();
         assert_eq!(of_request(client, &body(client, &rounds), api, &body(api, &rounds)), [""; 0], "{client} {api}");

@@ -29,6 +29,8 @@ use threadspec_provider::{
     Engine, EngineOptions, PlannedAnswer, PlannedEnd, Reaction, Received, RunPlan, WireLevel, WireTurn,
 };
 
+/// The APIs that gateways speak.
+const SPOKEN: [Api; 3] = [Api::OpenAiChat, Api::OpenAiResponses, Api::Anthropic];
 const KEY: &str = "sk-threadspec-1";
 const CHAT: Api = Api::OpenAiChat;
 const RESPONSES: Api = Api::OpenAiResponses;
@@ -124,7 +126,7 @@ fn target(api: Api) -> &'static str {
     match api {
         Api::OpenAiChat => "/v1/chat/completions",
         Api::OpenAiResponses => "/v1/responses",
-        Api::Anthropic => "/v1/messages",
+        Api::Anthropic | Api::Gemini => "/v1/messages",
     }
 }
 
@@ -216,7 +218,7 @@ fn body(api: Api, rounds: &[Round<'_>]) -> Value {
                     |((id, ..), result)| json!({"type": "function_call_output", "call_id": id, "output": result}),
                 ));
             }
-            Api::Anthropic => {
+            Api::Anthropic | Api::Gemini => {
                 let mut blocks: Vec<Value> =
                     if text.is_empty() { Vec::new() } else { vec![json!({"type": "text", "text": text})] };
                 blocks.extend(
@@ -245,7 +247,7 @@ fn body(api: Api, rounds: &[Round<'_>]) -> Value {
         Api::OpenAiResponses => {
             json!({"model": "gpt-4.1", "instructions": "Be brief.", "input": list, "store": false, "max_output_tokens": 1024})
         }
-        Api::Anthropic => {
+        Api::Anthropic | Api::Gemini => {
             json!({"model": "claude-sonnet-5", "max_tokens": 1024, "system": "Be brief.", "messages": list})
         }
     }

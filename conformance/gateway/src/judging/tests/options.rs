@@ -13,7 +13,7 @@ fn ask(api: Api, name: &str, schema: Value, description: &str, options: Value) -
             Api::OpenAiResponses => {
                 json!([{"type": "function", "name": name, "description": description, "parameters": schema, "strict": false}])
             }
-            Api::Anthropic => json!([{"name": name, "description": description, "input_schema": schema}]),
+            Api::Anthropic | Api::Gemini => json!([{"name": name, "description": description, "input_schema": schema}]),
         };
         for (name, value) in options.as_object().expect("options") {
             body[name] = value.clone();

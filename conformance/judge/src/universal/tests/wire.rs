@@ -47,7 +47,7 @@ fn what_was_said_stands_in_the_place_of_the_script() {
     output["wire"]["said"][0]["tool_calls"][1]["id"] = json!("c3");
     assert!(!named(&ruling(&input, &output)).is_empty());
     for (member, value, says) in [
-        ("api", json!("gemini"), "`api`"),
+        ("api", json!("palm"), "`api`"),
         ("said", json!(5), "`said`"),
         ("findings", json!([{"clause": "other", "level": "must", "what": ""}]), "`other`"),
         ("findings", json!([{"clause": clause::WIRE_KEY, "level": "may", "what": ""}]), "level"),

@@ -26,7 +26,7 @@ pub(super) fn writer(request: ApiRequest) -> Box<dyn WritesEvents> {
     match request.api {
         Api::OpenAiChat => Box::new(chat::ChatEvents::new(request.include_usage)),
         Api::OpenAiResponses => Box::new(responses::ResponsesEvents::new(request)),
-        Api::Anthropic => Box::new(anthropic::AnthropicEvents::default()),
+        Api::Anthropic | Api::Gemini => Box::new(anthropic::AnthropicEvents::default()),
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn error_event(api: Api, error: &ApiError) -> ClientEvent {
             let data = json!({"type": "error", "code": code, "message": error.message, "param": error.param, "sequence_number": 9999});
             ClientEvent::new(Some("error"), data)
         }
-        Api::Anthropic => {
+        Api::Anthropic | Api::Gemini => {
             let error = json!({"type": error.kind, "message": error.message});
             ClientEvent::new(Some("error"), json!({"type": "error", "error": error}))
         }

@@ -61,7 +61,7 @@ pub(super) fn body(request: &ApiRequest, asked: &Value, to: Api, model: &str) ->
     let mut body = match to {
         Api::OpenAiChat => chat::body(request),
         Api::OpenAiResponses => responses::body(request),
-        Api::Anthropic => anthropic::body(request),
+        Api::Anthropic | Api::Gemini => anthropic::body(request),
     };
     body["model"] = model.into();
     if to != Api::Anthropic {

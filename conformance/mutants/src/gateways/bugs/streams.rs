@@ -266,7 +266,7 @@ fn cuts() -> Vec<Vec<Planted>> {
             threadspec::oracle::Api::Anthropic => {
                 b"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":1}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
             }
-            threadspec::oracle::Api::OpenAiResponses => b"",
+            threadspec::oracle::Api::OpenAiResponses | threadspec::oracle::Api::Gemini => b"",
         }
     };
     vec![

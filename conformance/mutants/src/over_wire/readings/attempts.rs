@@ -80,7 +80,7 @@ pub(super) fn readings() -> Vec<Planted> {
                 let name = match run.wire.endpoint.transport.api {
                     threadspec::oracle::Api::OpenAiChat => "max_completion_tokens",
                     threadspec::oracle::Api::OpenAiResponses => "max_output_tokens",
-                    threadspec::oracle::Api::Anthropic => "max_tokens",
+                    threadspec::oracle::Api::Anthropic | threadspec::oracle::Api::Gemini => "max_tokens",
                 };
                 body[name] = (8192 << run.wire.attempt.min(4)).into();
             });

@@ -127,7 +127,7 @@ pub(super) fn readings() -> Vec<Planted> {
                 let name = match run.wire.endpoint.transport.api {
                     Api::OpenAiChat => "max_completion_tokens",
                     Api::OpenAiResponses => "max_output_tokens",
-                    Api::Anthropic => "max_tokens",
+                    Api::Anthropic | Api::Gemini => "max_tokens",
                 };
                 body[name] = (4096 + run.turn).into();
             });

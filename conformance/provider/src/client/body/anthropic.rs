@@ -65,7 +65,7 @@ fn system(ask: &ClientAsk) -> Option<Value> {
 }
 
 /// The texts of a message that are not empty: this API takes no others.
-fn texts(told: &ClientMessage) -> Vec<String> {
+pub(super) fn texts(told: &ClientMessage) -> Vec<String> {
     let texts: Vec<String> = match &told.content {
         None => Vec::new(),
         Some(ClientContent::Text(text)) => vec![text.clone()],
@@ -160,7 +160,7 @@ fn thinking_block(thought: &Thinking) -> Option<Value> {
 }
 
 /// Marked data without lone surrogates, which this API refuses even as escapes.
-fn without_halves(value: &Value) -> Value {
+pub(super) fn without_halves(value: &Value) -> Value {
     match value {
         Value::String(text) => without_marks(text).into(),
         Value::Array(elements) => elements.iter().map(without_halves).collect(),

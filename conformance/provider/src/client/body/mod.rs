@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod responses;
 
 use serde_json::{Value, json};
@@ -197,13 +198,15 @@ pub(super) fn body(endpoint: &Endpoint, ask: &ClientAsk) -> Value {
         Api::OpenAiChat => chat::body(ask),
         Api::OpenAiResponses => responses::body(endpoint.reasoning, ask),
         Api::Anthropic => anthropic::body(endpoint.reasoning, ask),
+        // The target has the rest.
+        Api::Gemini => return gemini::body(endpoint.reasoning, ask),
     };
     body["model"] = (&*endpoint.model).into();
     if !ask.tools.is_empty() {
         let declaration = match api {
             Api::OpenAiChat => chat::declaration,
             Api::OpenAiResponses => responses::declaration,
-            Api::Anthropic => anthropic::declaration,
+            Api::Anthropic | Api::Gemini => anthropic::declaration,
         };
         body["tools"] = ask.tools.iter().map(declaration).collect();
     }
@@ -239,12 +242,6 @@ fn openai_choice(options: &ClientOptions, body: &mut Value, named: impl Fn(&str)
     if let Some(parallel) = options.parallel {
         body["parallel_tool_calls"] = parallel.into();
     }
-}
-
-/// Returns whether an API can declare a tool of this name.
-pub(super) fn is_declarable(api: Api, name: &str) -> bool {
-    let longest = if api == Api::Anthropic { 128 } else { 64 };
-    (1..=longest).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 fn data_url(image: &str) -> String {

@@ -75,8 +75,7 @@ impl SessionAsks {
             let Some(last) = record.attempts_of(ask).rfind(|attempt| attempt.request.is_some()) else { continue };
             let Some(request) = &last.request else { continue };
             let mut messages = request.messages.clone();
-            renamed.learn(plan.api, &known, &messages);
-            renamed.restore(&mut messages);
+            renamed.settle(plan, &known, &mut messages);
             let said = place.turn.map(|turn| said_by(session, place.run, turn, last));
             asks.push(SessionAsk { run: place.run, messages: written(request, messages), said });
             let said = last.said.iter().flat_map(|said| &said.calls);

@@ -170,16 +170,16 @@ fn every_answer_has_the_headers_of_its_api() {
     for api in Api::ALL {
         let mut wire = Wire::of(api, json!([{"content": "Done"}]));
         let answered = wire.ask(&body(api, false));
-        let names: &[&str] = if api == Api::Anthropic {
-            &["request-id", "anthropic-organization-id", "anthropic-ratelimit-requests-reset"]
-        } else {
-            &[
+        let names: &[&str] = match api {
+            Api::Anthropic => &["request-id", "anthropic-organization-id", "anthropic-ratelimit-requests-reset"],
+            Api::Gemini => &["vary"],
+            Api::OpenAiChat | Api::OpenAiResponses => &[
                 "x-request-id",
                 "openai-version",
                 "openai-processing-ms",
                 "openai-organization",
                 "x-ratelimit-reset-tokens",
-            ]
+            ],
         };
         for name in names {
             assert!(answered.answer.header(name).is_some(), "{api}: {name}");

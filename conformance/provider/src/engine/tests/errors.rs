@@ -13,10 +13,9 @@ fn of_model(api: Api) -> Wire {
 /// The status, and the error as it is in the body.
 fn refused(api: Api, text: &str) -> (u16, Value, Option<RequestProblem>) {
     let mut wire = of_model(api);
-    let path =
-        ["/chat/completions", "/responses", "/messages"][Api::ALL.iter().position(|one| *one == api).expect("known")];
+    let path = path(api, &serde_json::from_str(text).unwrap_or_default());
     let headers = [("x-api-key", KEY), ("anthropic-version", "2023-06-01")];
-    let (id, reaction) = wire.send("POST", path, &headers, text);
+    let (id, reaction) = wire.send("POST", &path, &headers, text);
     let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
     wire.end(id, true);
     let error = TakenAnswer { answer: answer.clone() }.json()["error"].take();
@@ -45,6 +44,11 @@ fn members_that_the_api_requires_are_missed() {
             Api::Anthropic,
             r#"{"model": "claude-sonnet-5", "max_tokens": 9}"#,
             json!({"type": "invalid_request_error", "message": "messages: Field required"}),
+        ),
+        (
+            Api::Gemini,
+            r#"{"model": "gemini-2.5-pro"}"#,
+            json!({"code": 400, "message": "* GenerateContentRequest.contents: contents is not specified\n", "status": "INVALID_ARGUMENT"}),
         ),
     ] {
         let (status, error, problem) = refused(api, text);
@@ -87,15 +91,13 @@ fn another_model_does_not_exist_but_a_retry_may_name_one() {
         let mut wrong = body(api, false);
         wrong["model"] = "m".into();
         let (status, error, problem) = refused(api, &wrong.to_string());
-        let message = if api == Api::Anthropic {
-            "model: m"
-        } else {
-            "The model `m` does not exist or you do not have access to it."
+        let message = match api {
+            Api::Anthropic => "model: m",
+            Api::Gemini => "models/m is not found for API version v1beta, or is not supported for generateContent.",
+            Api::OpenAiChat | Api::OpenAiResponses => "The model `m` does not exist or you do not have access to it.",
         };
-        assert_eq!(
-            (status, &error["message"], problem),
-            (404, &json!(message), Some(RequestProblem::Model("m".into())))
-        );
+        assert!(error["message"].as_str().is_some_and(|text| text.starts_with(message)), "{error}");
+        assert_eq!((status, problem), (404, Some(RequestProblem::Model("m".into()))));
         let mut wire = of_model(api);
         let mut turn = WireTurn::read(r#"{"content": "Done", "attempts": [{"status": 529}]}"#).expect("a turn");
         turn.attempts.truncate(1);

@@ -147,6 +147,10 @@ fn what_came_whole_is_recorded() {
             assert_eq!((&*came.text, &came.calls, found), (text, &calls, parts), "{api} {cut}");
             assert!(!came.whole && ended.record.attempts[0].failed());
         }
+        if api == Api::Gemini {
+            // Its arguments have no fragments.
+            continue;
+        }
         let (wire, _) = faulty(api, true, json!({"cut": "arguments"}));
         let came = wire.over().record.attempts[0].came.clone();
         assert!(

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::Pieces;
+use threadspec_judge::protocol::{ApiFacts, facts};
 
 const KEY: &str = "sk-threadspec-abcdefghijklmnopqrstuvwx";
 
@@ -66,15 +67,11 @@ impl Wire {
 
     /// Asks for an answer, and does not take it yet.
     fn begin(&mut self, body: &Value) -> (AttemptId, Reaction) {
-        let path = match self.api {
-            Api::OpenAiChat => "/v1/chat/completions",
-            Api::OpenAiResponses => "/v1/responses",
-            Api::Anthropic => "/v1/messages",
-        };
+        let path = path(self.api, body);
         let bearer = format!("Bearer {KEY}");
         let headers = [("authorization", bearer.as_str()), ("anthropic-version", "2026-10-21")];
         let headers = if self.api == Api::Anthropic { &headers[..] } else { &headers[..1] };
-        self.send("POST", path, headers, &body.to_string())
+        self.send("POST", &path, headers, &body.to_string())
     }
 
     /// Asks for an answer, and takes it as far as it comes.
@@ -112,6 +109,13 @@ impl TakenAnswer {
     }
 }
 
+/// The path of a request with this body. Gemini has the model there, and whether it streams.
+fn path(api: Api, body: &Value) -> String {
+    let ApiFacts { base, path, stream_path, .. } = facts(api);
+    let end = if body["stream"] == true { stream_path } else { path };
+    format!("{base}{}", end.replace("{model}", body["model"].as_str().unwrap_or("m")))
+}
+
 /// The body of a first request.
 fn body(api: Api, stream: bool) -> Value {
     let mut body = match api {
@@ -123,6 +127,10 @@ fn body(api: Api, stream: bool) -> Value {
         }
         Api::Anthropic => {
             json!({"model": "claude-sonnet-5", "max_tokens": 1024, "system": "Be brief.", "messages": [{"role": "user", "content": "Go"}]})
+        }
+        Api::Gemini => {
+            json!({"model": "gemini-2.5-pro", "systemInstruction": {"parts": [{"text": "Be brief."}]},
+                "contents": [{"role": "user", "parts": [{"text": "Go"}]}]})
         }
     };
     if stream {
@@ -158,6 +166,17 @@ fn next(api: Api, mut body: Value, text: &str, calls: &[(&str, &str, Value)], re
                     |((id, _, _), result)| json!({"type": "function_call_output", "call_id": id, "output": result}),
                 ),
             );
+        }
+        Api::Gemini => {
+            let mut parts = vec![json!({"text": text})];
+            parts.extend(
+                calls.iter().map(|(id, name, args)| json!({"functionCall": {"id": id, "name": name, "args": args}})),
+            );
+            let result = |((id, name, _), result): (&(&str, &str, Value), &&str)| json!({"functionResponse": {"id": id, "name": name, "response": {"result": result}}});
+            let results: Vec<Value> = pairs.map(result).collect();
+            let list = body["contents"].as_array_mut().expect("contents");
+            list.push(json!({"role": "model", "parts": parts}));
+            list.push(json!({"role": "user", "parts": results}));
         }
         Api::Anthropic => {
             let mut blocks = vec![json!({"type": "text", "text": text})];

@@ -102,12 +102,7 @@ fn either_header_has_the_key() {
     ] {
         let headers: Vec<(&str, &str)> = headers.iter().copied().chain([VERSION]).collect();
         for api in Api::ALL {
-            let path = match api {
-                Api::OpenAiChat => "/chat/completions",
-                Api::OpenAiResponses => "/responses",
-                Api::Anthropic => "/messages",
-            };
-            assert_eq!(get(api, "POST", path, &headers).answer.status, 200, "{headers:?}");
+            assert_eq!(get(api, "POST", &path(api, &Value::Null), &headers).answer.status, 200, "{headers:?}");
         }
     }
 }

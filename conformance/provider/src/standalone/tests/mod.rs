@@ -15,18 +15,15 @@ use crate::serve::Answers;
 use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;
+use threadspec_judge::protocol::facts;
 
 /// A request for an answer of an API.
 fn request(api: Api, key: &str, body: &Value) -> Received {
-    let target = match api {
-        Api::OpenAiChat => "/v1/chat/completions",
-        Api::OpenAiResponses => "/v1/responses",
-        Api::Anthropic => "/v1/messages",
-    };
+    let target = format!("{}{}", facts(api).base, facts(api).path.replace("{model}", "gemini-2.5-pro"));
     let headers = [("authorization", format!("Bearer {key}")), ("anthropic-version", "2023-06-01".to_owned())];
     Received {
         method: "POST".into(),
-        target: target.into(),
+        target,
         headers: headers.map(|(name, value)| (name.to_owned(), value)).to_vec(),
         body: Ok(body.to_string().into_bytes()),
     }

@@ -138,7 +138,7 @@ fn a_script_is_read_strictly() {
         (r#"{"rules": [{"when": {"matches": "("}, "turn": {}}]}"#, "rules[0].when.matches: no regular expression"),
         (r#"{"rules": [{"when": {"turns": 1}, "turn": {}}]}"#, "rules[0].when: `turns`"),
         (r#"{"rules": [{"when": {"answered": {}}, "turn": {}}]}"#, "rules[0].when.answered: it needs"),
-        (r#"{"rules": [{"when": {"api": "gemini"}, "turn": {}}]}"#, "rules[0].when.api: `gemini` is none of"),
+        (r#"{"rules": [{"when": {"api": "palm"}, "turn": {}}]}"#, "rules[0].when.api: `palm` is none of"),
         (r#"{"rules": [{"when": {}}]}"#, "rules[0]: `turn` is missing"),
         (r#"{"rules": [{"turn": {}, "times": 0}]}"#, "rules[0].times: 0 is not a whole number from 1 on"),
         (r#"{"rules": [{"turn": {"call": {"args": {}}}}]}"#, "rules[0].turn.call: `tool` is missing"),

@@ -101,6 +101,7 @@ fn faults(api: Api, stream: &HeardStream, excuses: Excuses) -> Vec<FormFault> {
         Api::OpenAiChat => judge_chat(&events, excuses, &mut faults),
         Api::OpenAiResponses => judge_responses(&events, &mut faults),
         Api::Anthropic => judge_anthropic(&events, excuses, &mut faults),
+        Api::Gemini => {}
     }
     if let AnswerEnd::Failed(error) = &stream.read.end {
         let what = format!("it holds the error {}, and the model answered", crate::finding::quoted(&error.message));

@@ -70,7 +70,10 @@ fn every_legal_shape_is_one() {
         StreamShape { pieces: Pieces::Tiny, ping_all: true, empty: true, ..StreamShape::default() },
         StreamShape { interleave: true, text_last: true, ascii: false, ..StreamShape::default() },
     ];
-    for (api, shape) in Api::ALL.into_iter().flat_map(|api| shapes.iter().map(move |shape| (api, shape))) {
+    for (api, shape) in [Api::OpenAiChat, Api::OpenAiResponses, Api::Anthropic]
+        .into_iter()
+        .flat_map(|api| shapes.iter().map(move |shape| (api, shape)))
+    {
         for crlf in [false, true] {
             assert_eq!(musts(api, &events(api, shape), crlf), [""; 0], "{api} {shape:?}");
         }
