@@ -1,5 +1,6 @@
 //! Runs testees whose model is the provider: the same program, the same cases, and the requests as they go over the wire.
 
+use crate::programs;
 use crate::through;
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
@@ -27,6 +28,11 @@ pub(crate) const ADDITIONS: Additions = Additions { testees, write: threadspec_p
 
 /// Starts the testees of a run whose model is the provider, perhaps behind a gateway. The first one is ready.
 fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Leftovers), Unready> {
+    if asked.program.program().is_some() {
+        let (testees, _) = programs::testees(asked)?;
+        // What else a program asks for is its own business.
+        return Ok((testees, Box::new(|| None)));
+    }
     let (testees, provider) = if asked.through.is_given() { through::testees(asked)? } else { direct(asked)? };
     Ok((testees, Box::new(move || provider.leftovers())))
 }

@@ -354,6 +354,7 @@ fn options(strict: bool) -> RunOptions {
         provider: None,
         model: None,
         through: None,
+        program: None,
         stream_pieces: None,
     }
 }

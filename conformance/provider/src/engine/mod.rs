@@ -8,7 +8,7 @@ use crate::exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
 use crate::http::{Head, Received, Route, Unreadable, disguised, keys, models, path, usual_model, without_keys};
 use crate::plan::{EngineOptions, RunPlan};
 use crate::record::{Stray, StrayReason, WireRecord};
-use crate::run::{Listed, PlayedRun, SessionTurns, Turns};
+use crate::run::{Listed, PlayedRun, ProgramTurns, SessionTurns, Turns};
 use crate::serve::Answers;
 use memchr::memmem;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -96,9 +96,10 @@ impl Engine {
 
     /// Begins a run, whose requests carry this key.
     pub fn begin(&mut self, now: Duration, key: &str, plan: RunPlan) {
-        let turns: Box<dyn Turns> = match &plan.session {
-            Some(session) => Box::new(SessionTurns::new(session.clone())),
-            None => Box::new(Listed(plan.turns.clone())),
+        let turns: Box<dyn Turns> = match (&plan.session, &plan.program) {
+            (Some(session), _) => Box::new(SessionTurns::new(session.clone())),
+            (None, Some(program)) => Box::new(ProgramTurns::new(program.clone(), plan.turns.clone())),
+            (None, None) => Box::new(Listed(plan.turns.clone())),
         };
         self.begin_with(now, key, plan, turns);
     }
@@ -254,7 +255,9 @@ impl Engine {
         match endpoint {
             Route::Answer(_) => {
                 let (position, reaction) = run.attempt(now, head, received, &self.options);
-                self.open.insert(id, (key, position));
+                if let Some(position) = position {
+                    self.open.insert(id, (key, position));
+                }
                 reaction
             }
             Route::Count(_) => PlayedRun::count(head, &received),

@@ -3,9 +3,11 @@
 mod body;
 mod judge;
 mod play;
+mod program;
 
 pub(crate) use body::{Body, Kept};
 pub(crate) use judge::{Repeatable, RuleHeaders};
+pub(crate) use program::ProgramTurns;
 
 use crate::exchange::Reaction;
 use crate::http::{Head, Received, without_keys};
@@ -67,16 +69,21 @@ impl PlayedRun {
         }
     }
 
-    /// Takes a request for an answer. Its position in the record names it.
+    /// Takes a request for an answer. Its position in the record names it; one beside the conversation has none.
     pub(crate) fn attempt(
         &mut self,
         now: Duration,
         head: &Head,
         received: Received,
         options: &EngineOptions,
-    ) -> (usize, Reaction) {
+    ) -> (Option<usize>, Reaction) {
         let headers = RuleHeaders::of(&received);
         let mut body = Body::read(self.plan.api, &self.kept, received.body);
+        if let Some(request) = &body.request
+            && let Some(turn) = self.turns.beside(request)
+        {
+            return (None, self.play_beside(Acceptable { ask: usize::MAX, head, request, body: &body, options }, &turn));
+        }
         let position = self.record.attempts.len();
         let found = ask_of(&mut self.asks, &self.record.attempts, body.request.as_ref());
         let ask = found.unwrap_or_else(|| {
@@ -114,7 +121,7 @@ impl PlayedRun {
             streamed: played.streamed,
             delivered: None,
         });
-        (position, played.reaction)
+        (Some(position), played.reaction)
     }
 
     /// Takes the word that a run of a session begins, counted from 1: the next one, or again the last one.
@@ -285,6 +292,11 @@ pub(crate) trait Turns: Debug + Send {
 
     /// A run of a session begins, counted from 0.
     fn begin_run(&mut self, _run: usize) {}
+
+    /// The answer to a request that is not part of the conversation; `None` if it is.
+    fn beside(&mut self, _request: &ApiRequest) -> Option<WireTurn> {
+        None
+    }
 }
 
 /// A list: each ask has its own turn, in the order in which the asks came.
