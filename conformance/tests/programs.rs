@@ -60,7 +60,14 @@ fn changed(old: &str, new: &str) -> String {
 
 #[test]
 fn the_example_passes_as_a_program() -> io::Result<()> {
-    let chosen = filters(&["agent/answered/*", "agent/failures/*", "agent/text/*", "agent/turns/*", "agent/start/*", "agent/prefix/*"]);
+    let chosen = filters(&[
+        "agent/answered/*",
+        "agent/failures/*",
+        "agent/text/*",
+        "agent/turns/*",
+        "agent/start/*",
+        "agent/prefix/*",
+    ]);
     let tried = verify(AGENT, &[&chosen[..], &["--jobs", "4", "--timeout", "600"]].concat())?;
     assert_eq!(tried.code, Some(0), "{}", tried.text);
     assert_eq!(tried.verdicts(), ["pass", "unsupported"]);
@@ -72,27 +79,112 @@ fn the_example_passes_as_a_program() -> io::Result<()> {
 /// Each with the clause that names it, and a case that shows it.
 const FAULTS: &[(&str, &str, &str, &str)] = &[
     ("AGENT-ANSWERED", "agent/answered/two-calls-at-once", "for call in calls:", "for call in calls[1:]:"),
-    ("AGENT-RESPONSE", "agent/response/text-beside-a-call", r#""content": message["content"], **"#, r#""content": None if calls else "", **"#),
-    ("AGENT-RESPONSE", "agent/response/arguments-of-every-kind", "        if not calls:", "        for call in calls:\n            call['function']['arguments'] = '{}'\n        if not calls:"),
+    (
+        "AGENT-RESPONSE",
+        "agent/response/text-beside-a-call",
+        r#""content": message["content"], **"#,
+        r#""content": None if calls else "", **"#,
+    ),
+    (
+        "AGENT-RESPONSE",
+        "agent/response/arguments-of-every-kind",
+        "        if not calls:",
+        "        for call in calls:\n            call['function']['arguments'] = '{}'\n        if not calls:",
+    ),
     ("AGENT-RESULT", "agent/results/text", r#""content": result})"#, r#""content": "done"})"#),
-    ("AGENT-RESULT", "agent/results/results-of-parallel-calls", "            messages.append({\"role\": \"tool\"", "            call = calls[len(calls) - 1 - calls.index(call)]\n            messages.append({\"role\": \"tool\""),
-    ("AGENT-TEXT", "agent/text/white-space-around-a-result", r#""content": result})"#, r#""content": result.strip()})"#),
+    (
+        "AGENT-RESULT",
+        "agent/results/results-of-parallel-calls",
+        "            messages.append({\"role\": \"tool\"",
+        "            call = calls[len(calls) - 1 - calls.index(call)]\n            messages.append({\"role\": \"tool\"",
+    ),
+    (
+        "AGENT-TEXT",
+        "agent/text/white-space-around-a-result",
+        r#""content": result})"#,
+        r#""content": result.strip()})"#,
+    ),
     ("AGENT-TEXT", "agent/text/white-space-around-a-message", "sys.argv[1]", "sys.argv[1].strip()"),
-    ("AGENT-TEXT", "agent/text/other-scripts", r#""content": result})"#, r#""content": result.encode("ascii", "replace").decode()})"#),
-    ("AGENT-START", "agent/start/one-human-message", r#"[{"role": "system""#, r#"[{"role": "user", "content": prompt}, {"role": "system""#),
+    (
+        "AGENT-TEXT",
+        "agent/text/other-scripts",
+        r#""content": result})"#,
+        r#""content": result.encode("ascii", "replace").decode()})"#,
+    ),
+    (
+        "AGENT-START",
+        "agent/start/one-human-message",
+        r#"[{"role": "system""#,
+        r#"[{"role": "user", "content": prompt}, {"role": "system""#,
+    ),
     ("AGENT-START", "agent/start/one-human-message", "sys.argv[1]", "sys.argv[1].upper()"),
-    ("AGENT-PREFIX", "agent/prefix/five-rounds", "        message = answer(messages,", "        if len(messages) > 6:\n            del messages[2:4]\n        message = answer(messages,"),
-    ("AGENT-FAILURE", "agent/failures/first-of-two-fails", "except (KeyError, RuntimeError, ValueError) as error", "except ZeroDivisionError as error"),
-    ("AGENT-FAILURE", "agent/failures/unknown-tool", "except (KeyError, RuntimeError, ValueError) as error", "except ZeroDivisionError as error"),
-    ("AGENT-GOES-ON", "agent/turns/asked-again-after-one-call", "        if not calls:", "        if not calls or len(messages) > 3:"),
-    ("AGENT-GOES-ON", "agent/turns/asked-again-after-parallel-calls", "\"content\": result})", "\"content\": result})\n        return result"),
-    ("AGENT-STOPS", "agent/turns/stops-after-an-empty-response", "        if not calls:", "        if not calls and message[\"content\"]:"),
-    ("AGENT-NUMBERS", "agent/numbers/fractions-in-arguments", "        if not calls:", "        for call in calls:\n            given = json.loads(call['function']['arguments'])\n            call['function']['arguments'] = json.dumps({name: int(value) if isinstance(value, float) else value for name, value in given.items()})\n        if not calls:"),
-    ("AGENT-ORDINARY", "agent/odd-names/proto-in-arguments", "        if not calls:", "        for call in calls:\n            given = json.loads(call['function']['arguments'])\n            given.pop('__proto__', None)\n            call['function']['arguments'] = json.dumps(given)\n        if not calls:"),
-    ("AGENT-MODEL-FAILURE", "agent/failing-model/after-a-round", "        raise RuntimeError(error.read().decode()) from error", "        return {'content': 'The model is busy.'} if messages[-1]['role'] == 'user' else answer(messages + [{'role': 'assistant', 'content': 'Sorry.'}, {'role': 'user', 'content': 'Well?'}], tools, model)"),
-    ("WIRE-TOOLS", "agent/turns/asked-again-after-one-call", r#""parameters": tool["inputSchema"]"#, r#""parameters": "none""#),
+    (
+        "AGENT-PREFIX",
+        "agent/prefix/five-rounds",
+        "        message = answer(messages,",
+        "        if len(messages) > 6:\n            del messages[2:4]\n        message = answer(messages,",
+    ),
+    (
+        "AGENT-FAILURE",
+        "agent/failures/first-of-two-fails",
+        "except (KeyError, RuntimeError, ValueError) as error",
+        "except ZeroDivisionError as error",
+    ),
+    (
+        "AGENT-FAILURE",
+        "agent/failures/unknown-tool",
+        "except (KeyError, RuntimeError, ValueError) as error",
+        "except ZeroDivisionError as error",
+    ),
+    (
+        "AGENT-GOES-ON",
+        "agent/turns/asked-again-after-one-call",
+        "        if not calls:",
+        "        if not calls or len(messages) > 3:",
+    ),
+    (
+        "AGENT-GOES-ON",
+        "agent/turns/asked-again-after-parallel-calls",
+        "\"content\": result})",
+        "\"content\": result})\n        return result",
+    ),
+    (
+        "AGENT-STOPS",
+        "agent/turns/stops-after-an-empty-response",
+        "        if not calls:",
+        "        if not calls and message[\"content\"]:",
+    ),
+    (
+        "AGENT-NUMBERS",
+        "agent/numbers/fractions-in-arguments",
+        "        if not calls:",
+        "        for call in calls:\n            given = json.loads(call['function']['arguments'])\n            call['function']['arguments'] = json.dumps({name: int(value) if isinstance(value, float) else value for name, value in given.items()})\n        if not calls:",
+    ),
+    (
+        "AGENT-ORDINARY",
+        "agent/odd-names/proto-in-arguments",
+        "        if not calls:",
+        "        for call in calls:\n            given = json.loads(call['function']['arguments'])\n            given.pop('__proto__', None)\n            call['function']['arguments'] = json.dumps(given)\n        if not calls:",
+    ),
+    (
+        "AGENT-MODEL-FAILURE",
+        "agent/failing-model/after-a-round",
+        "        raise RuntimeError(error.read().decode()) from error",
+        "        return {'content': 'The model is busy.'} if messages[-1]['role'] == 'user' else answer(messages + [{'role': 'assistant', 'content': 'Sorry.'}, {'role': 'user', 'content': 'Well?'}], tools, model)",
+    ),
+    (
+        "WIRE-TOOLS",
+        "agent/turns/asked-again-after-one-call",
+        r#""parameters": tool["inputSchema"]"#,
+        r#""parameters": "none""#,
+    ),
     ("WIRE-REQUEST", "agent/turns/asked-again-after-one-call", r#"{"model": model, "messages""#, r#"{"messages""#),
-    ("WIRE-RETRY", "agent/failing-model/at-once", "        raise RuntimeError(error.read().decode()) from error", "        return answer(messages, tools, model)"),
+    (
+        "WIRE-RETRY",
+        "agent/failing-model/at-once",
+        "        raise RuntimeError(error.read().decode()) from error",
+        "        return answer(messages, tools, model)",
+    ),
 ];
 
 #[test]
@@ -115,24 +207,61 @@ fn each_fault_is_named_by_its_clause() -> io::Result<()> {
 /// A program's own choice, each with why.
 const READINGS: &[(&str, &str, &str)] = &[
     ("a wrapper of the prompt", r#""content": prompt}"#, r#""content": f"<request>\n{prompt}\n</request>"}"#),
-    ("a message of its own before the prompt", r#"{"role": "user", "content": prompt}"#, r#"{"role": "user", "content": "The folder is empty."}, {"role": "user", "content": prompt}"#),
+    (
+        "a message of its own before the prompt",
+        r#"{"role": "user", "content": prompt}"#,
+        r#"{"role": "user", "content": "The folder is empty."}, {"role": "user", "content": prompt}"#,
+    ),
     ("no system message", r#"{"role": "system", "content": "You are a helpful agent."}, "#, ""),
     ("another prefix of the tools", "mcp__{server.name}__", "{server.name}."),
     ("no prefix of the tools", "mcp__{server.name}__", ""),
     ("a wrapper of results", r#""content": result})"#, r#""content": f"Wall time: 0.1 s\nOutput:\n{result}\n"})"#),
-    ("results as blocks of JSON", r#""content": result})"#, r#""content": json.dumps([{"type": "text", "text": result}])})"#),
-    ("a reminder behind the results", "        message = answer(messages,", "        if messages[-1]['role'] == 'tool':\n            messages.append({'role': 'user', 'content': '<reminder>Go on.</reminder>'})\n        message = answer(messages,"),
-    ("a system message behind the results", "        message = answer(messages,", "        if messages[-1]['role'] == 'tool':\n            messages.append({'role': 'system', 'content': 'Go on.'})\n        message = answer(messages,"),
-    ("a title", "    while True:\n        message", "    answer([{'role': 'user', 'content': f'A title for: {prompt}'}], [], model)\n    while True:\n        message"),
-    ("tools of its own", "    messages = [", "    tools.append({'type': 'function', 'function': {'name': 'read_file', 'parameters': {'type': 'object'}}})\n    messages = ["),
+    (
+        "results as blocks of JSON",
+        r#""content": result})"#,
+        r#""content": json.dumps([{"type": "text", "text": result}])})"#,
+    ),
+    (
+        "a reminder behind the results",
+        "        message = answer(messages,",
+        "        if messages[-1]['role'] == 'tool':\n            messages.append({'role': 'user', 'content': '<reminder>Go on.</reminder>'})\n        message = answer(messages,",
+    ),
+    (
+        "a system message behind the results",
+        "        message = answer(messages,",
+        "        if messages[-1]['role'] == 'tool':\n            messages.append({'role': 'system', 'content': 'Go on.'})\n        message = answer(messages,",
+    ),
+    (
+        "a title",
+        "    while True:\n        message",
+        "    answer([{'role': 'user', 'content': f'A title for: {prompt}'}], [], model)\n    while True:\n        message",
+    ),
+    (
+        "tools of its own",
+        "    messages = [",
+        "    tools.append({'type': 'function', 'function': {'name': 'read_file', 'parameters': {'type': 'object'}}})\n    messages = [",
+    ),
     ("an exit code of its own", "    print(run(", "    sys.exit(run("),
-    ("a look around", "try:\n    print", "try:\n    urllib.request.urlopen(f\"{os.environ['OPENAI_BASE_URL']}/nothing\")\nexcept urllib.error.HTTPError:\n    pass\ntry:\n    print"),
-    ("empty content beside calls", r#""content": message["content"], **"#, r#""content": message["content"] or "", **"#),
+    (
+        "a look around",
+        "try:\n    print",
+        "try:\n    urllib.request.urlopen(f\"{os.environ['OPENAI_BASE_URL']}/nothing\")\nexcept urllib.error.HTTPError:\n    pass\ntry:\n    print",
+    ),
+    (
+        "empty content beside calls",
+        r#""content": message["content"], **"#,
+        r#""content": message["content"] or "", **"#,
+    ),
 ];
 
 #[test]
 fn what_is_a_programs_own_choice_is_not_accused() -> io::Result<()> {
-    let chosen = filters(&["agent/answered/two-calls-at-once", "agent/failures/first-of-two-fails", "agent/prefix/two-rounds", "agent/text/markup-in-a-message"]);
+    let chosen = filters(&[
+        "agent/answered/two-calls-at-once",
+        "agent/failures/first-of-two-fails",
+        "agent/prefix/two-rounds",
+        "agent/text/markup-in-a-message",
+    ]);
     let mut accused = Vec::new();
     for (reading, old, new) in READINGS {
         let tried = verify(&changed(old, new), &[&chosen[..], &["--timeout", "600"]].concat())?;
@@ -151,12 +280,28 @@ const TWO: [&str; 4] = ["--filter", ONE, "--filter", "agent/turns/stops-after-an
 fn a_program_that_misbehaves_gets_one_sentence() -> io::Result<()> {
     let ask = "import json, os, sys, urllib.request\ndef ask():\n    request = urllib.request.Request(os.environ['OPENAI_BASE_URL'] + '/chat/completions', json.dumps({'model': 'm', 'messages': [{'role': 'user', 'content': sys.argv[1]}], 'tools': [{'type': 'function', 'function': {'name': 'look', 'parameters': {'type': 'object'}}}]}).encode(), {'authorization': 'Bearer ' + os.environ['OPENAI_API_KEY']})\n    return urllib.request.urlopen(request).read()\n";
     for (program, timeout, sentence) in [
-        ("print('no prompt was given')".to_owned(), "600", "it never asked the model: exit status: 0; its last words: no prompt was given"),
+        (
+            "print('no prompt was given')".to_owned(),
+            "600",
+            "it never asked the model: exit status: 0; its last words: no prompt was given",
+        ),
         ("import sys; sys.exit('please log in first')".to_owned(), "600", "the program wants a login or an update"),
-        ("import time; print('press enter', flush=True); time.sleep(600)".to_owned(), "1", "it never asked the model, and waits for something; its last words: press enter"),
+        (
+            "import time; print('press enter', flush=True); time.sleep(600)".to_owned(),
+            "1",
+            "it never asked the model, and waits for something; its last words: press enter",
+        ),
         (format!("{ask}ask()\nos.kill(os.getpid(), 9)"), "600", "was ended by a signal"),
-        (format!("{ask}ask()\nimport time; time.sleep(600)"), "1", "it asked the model 1 time, and had not ended after"),
-        (format!("{ask}while True:\n    try:\n        ask()\n    except Exception:\n        pass"), "600", "WIRE-RETRY"),
+        (
+            format!("{ask}ask()\nimport time; time.sleep(600)"),
+            "1",
+            "it asked the model 1 time, and had not ended after",
+        ),
+        (
+            format!("{ask}while True:\n    try:\n        ask()\n    except Exception:\n        pass"),
+            "600",
+            "WIRE-RETRY",
+        ),
     ] {
         let tried = verify(&program, &["--filter", ONE, "--timeout", timeout, "--all"])?;
         assert!(tried.code == Some(1) && tried.text.contains(sentence), "{sentence}: {:?}\n{}", tried.code, tried.text);
@@ -167,7 +312,10 @@ fn a_program_that_misbehaves_gets_one_sentence() -> io::Result<()> {
 #[test]
 fn a_case_that_a_program_dies_in_costs_itself_alone() -> io::Result<()> {
     // It dies where it gets a tool's result, which the other case does not have.
-    let dying = changed("            messages.append({\"role\": \"tool\"", "            os.abort()\n            messages.append({\"role\": \"tool\"");
+    let dying = changed(
+        "            messages.append({\"role\": \"tool\"",
+        "            os.abort()\n            messages.append({\"role\": \"tool\"",
+    );
     let tried = verify(&dying, &[&TWO[..], &["--timeout", "600"]].concat())?;
     assert_eq!(tried.verdicts(), ["crash", "pass"], "{}", tried.text);
     let command = format!("--filter {ONE}");
@@ -179,7 +327,9 @@ fn a_case_that_a_program_dies_in_costs_itself_alone() -> io::Result<()> {
 #[test]
 fn nothing_is_left_behind() -> io::Result<()> {
     let mark = format!("threadspec-left-{}", std::process::id());
-    let leaving = format!("import subprocess, sys\nsubprocess.Popen(['sleep', '600'], start_new_session=True, env={{'MARK': '{mark}'}})\n{AGENT}");
+    let leaving = format!(
+        "import subprocess, sys\nsubprocess.Popen(['sleep', '600'], start_new_session=True, env={{'MARK': '{mark}'}})\n{AGENT}"
+    );
     let tried = verify(&leaving, &["--filter", ONE, "--timeout", "600"])?;
     assert!(tried.code == Some(0) && tried.text.contains("sleep 600"), "{:?}\n{}", tried.code, tried.text);
     let is_there = || {
@@ -222,7 +372,10 @@ fn what_cannot_be_started_is_refused_in_a_sentence() -> io::Result<()> {
         (&["--provider", "openai-chat", "--program", "'a"], "a quotation that does not end"),
         (&["--provider", "openai-chat", "--program", "no-such.toml"], "no-such.toml"),
         (&["--provider", "openai-chat", "--program", "python3", "--setup", "a"], "not FILE=TEMPLATE"),
-        (&["--provider", "openai-chat", "--program", "claude-code"], "has no command for openai-chat, but for anthropic"),
+        (
+            &["--provider", "openai-chat", "--program", "claude-code"],
+            "has no command for openai-chat, but for anthropic",
+        ),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("verify").args(arguments).output()?;
         let Tried { code, text, .. } = Tried::of(Path::new("."), &output);

@@ -311,7 +311,9 @@ impl Verify {
     /// Returns whether a case runs against the testee.
     fn puts(&self, case: &Case, options: &RunOptions) -> bool {
         let is_program = self.program.program().is_some();
-        options.fits(case) && takes(&self.through, !self.command.is_empty(), case) && (!is_program || case.op == Op::Tools)
+        options.fits(case)
+            && takes(&self.through, !self.command.is_empty(), case)
+            && (!is_program || case.op == Op::Tools)
     }
 
     /// Ends what the testee left behind, and says so.

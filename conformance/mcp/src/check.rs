@@ -25,8 +25,9 @@ pub(crate) struct BrokenMessage {
 impl MessageCheck {
     /// Checks a message of the client.
     pub(crate) fn came(&mut self, text: &str) -> Result<(), BrokenMessage> {
-        let message: Value = serde_json::from_str(text)
-            .map_err(|error| broken(NOT_JSON, &Value::Null, &format!("it sends a message that is not JSON: {error}")))?;
+        let message: Value = serde_json::from_str(text).map_err(|error| {
+            broken(NOT_JSON, &Value::Null, &format!("it sends a message that is not JSON: {error}"))
+        })?;
         let id = &message["id"];
         let refuse = |what: &str| Err(broken(NO_MESSAGE, id, what));
         if message.is_array() {
@@ -50,7 +51,11 @@ impl MessageCheck {
             Some(Value::String(_) | Value::Number(_)) if self.open.insert(id.to_string()) => Ok(()),
             Some(Value::String(_) | Value::Number(_)) => {
                 // The answer would end the first request.
-                Err(broken(NO_MESSAGE, &Value::Null, &format!("it sends a second request with the id {id} before the first one is answered")))
+                Err(broken(
+                    NO_MESSAGE,
+                    &Value::Null,
+                    &format!("it sends a second request with the id {id} before the first one is answered"),
+                ))
             }
             Some(_) => refuse("it sends a request whose id is neither a string nor a number"),
         }

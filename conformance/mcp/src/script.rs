@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn calls_are_known_by_their_arguments_as_values() {
-        let text = r#"{"tools": {"look": {"calls": [{"args": {"a": 1, "b": [2]}}, {}, {"args": {"b": [2.0], "a": 1.0}}]}}}"#;
+        let text =
+            r#"{"tools": {"look": {"calls": [{"args": {"a": 1, "b": [2]}}, {}, {"args": {"b": [2.0], "a": 1.0}}]}}}"#;
         let script = McpScript::read(text).expect("a script");
         let look = script.tool("look").expect("the tool");
         let with = |args: Value| look.calls_with(args.as_object().expect("an object"));

@@ -3,8 +3,8 @@
 use crate::record::{McpEvent, McpRecord, now};
 use crate::script::{McpCall, McpScript, McpTool};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -55,10 +55,14 @@ impl ScriptedServer {
             let came = |event: &McpEvent| matches!(event, McpEvent::Call { tool: own, call: Some(call), .. } if own == tool && *call == position);
             self.record.events().iter().any(came)
         };
-        let calls = self.script.tools.iter().flat_map(|(name, tool)| {
-            tool.calls.iter().enumerate().map(move |(position, call)| (name, position, call))
-        });
-        calls.filter(|(name, position, _)| !is_begun(name, *position)).map(|(name, _, call)| shown(name, &call.args)).collect()
+        let calls =
+            self.script.tools.iter().flat_map(|(name, tool)| {
+                tool.calls.iter().enumerate().map(move |(position, call)| (name, position, call))
+            });
+        calls
+            .filter(|(name, position, _)| !is_begun(name, *position))
+            .map(|(name, _, call)| shown(name, &call.args))
+            .collect()
     }
 
     fn state(&self) -> MutexGuard<'_, PlayState> {
@@ -95,7 +99,8 @@ impl ScriptedServer {
         let position = self.take(name, tool, &args);
         self.record.add(McpEvent::Call { at: now(), tool: name.to_owned(), args: args.clone(), call: position });
         let Some((position, call)) = position.and_then(|position| Some((position, tool.calls.get(position)?))) else {
-            self.record.problem(format!("it calls {}, and the script has no call with these arguments", shown(name, &args)));
+            self.record
+                .problem(format!("it calls {}, and the script has no call with these arguments", shown(name, &args)));
             let text = format!("the script has no call of {name} with these arguments");
             return Ok(CallToolResult::error(vec![ContentBlock::text(text)]));
         };

@@ -42,7 +42,8 @@ impl Client {
     }
 
     async fn begin(&mut self) {
-        let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let client =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = self.ask(1, "initialize", client).await;
         assert_eq!(answer["result"]["serverInfo"]["name"], "threadspec");
         self.send(r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#).await;
@@ -54,7 +55,10 @@ impl Client {
 }
 
 /// Plays with a server, and gives what it recorded.
-fn played<F: Future<Output = ()>>(release: Option<std::path::PathBuf>, play: impl FnOnce(Client) -> F) -> Arc<McpRecord> {
+fn played<F: Future<Output = ()>>(
+    release: Option<std::path::PathBuf>,
+    play: impl FnOnce(Client) -> F,
+) -> Arc<McpRecord> {
     let record = Arc::new(McpRecord::default());
     let script = McpScript::read(SCRIPT).expect("a script");
     let server = ScriptedServer::new(script, Arc::clone(&record), release);
@@ -86,13 +90,20 @@ fn calls_are_answered_by_their_arguments_and_in_order_where_these_are_equal() {
             }
         }
         let failed = client.call(7, "look", json!({"path": "c"})).await;
-        assert!(failed["result"]["isError"] == true && failed["result"]["content"][0]["text"] == "no such file", "{failed}");
+        assert!(
+            failed["result"]["isError"] == true && failed["result"]["content"][0]["text"] == "no such file",
+            "{failed}"
+        );
     });
     assert_eq!(record.problems(), Vec::<String>::new());
-    let begun: Vec<Option<usize>> = record.events().iter().filter_map(|event| match event {
-        McpEvent::Call { call, .. } => Some(*call),
-        _ => None,
-    }).collect();
+    let begun: Vec<Option<usize>> = record
+        .events()
+        .iter()
+        .filter_map(|event| match event {
+            McpEvent::Call { call, .. } => Some(*call),
+            _ => None,
+        })
+        .collect();
     assert_eq!(begun, [Some(0), Some(2), Some(1), Some(1), Some(3)]);
 }
 
@@ -124,14 +135,21 @@ fn what_a_client_does_wrong_gets_one_sentence_each() {
         assert_eq!(strange["result"]["isError"], true, "{strange}");
         client.send("{broken").await;
         assert_eq!(client.answer().await["error"]["code"], -32700);
-        client.send(r#"[{"jsonrpc": "2.0", "id": 8, "method": "ping"}, {"jsonrpc": "2.0", "id": 9, "method": "ping"}]"#).await;
+        client
+            .send(r#"[{"jsonrpc": "2.0", "id": 8, "method": "ping"}, {"jsonrpc": "2.0", "id": 9, "method": "ping"}]"#)
+            .await;
         assert_eq!(client.answer().await["error"]["code"], -32600);
         // It goes on all the same.
         assert_eq!(client.call(10, "look", json!({"path": "a"})).await["result"]["content"][0]["text"], "first");
     });
     let problems = record.problems();
     assert_eq!(problems.len(), 4, "{problems:#?}");
-    for (problem, words) in problems.iter().zip(["`jump`, which nobody declared", "no call with these arguments", "not JSON", "several messages at once"]) {
+    for (problem, words) in problems.iter().zip([
+        "`jump`, which nobody declared",
+        "no call with these arguments",
+        "not JSON",
+        "several messages at once",
+    ]) {
         assert!(problem.contains(words), "{problem}");
     }
 }
@@ -157,8 +175,10 @@ fn the_same_is_served_over_http() -> io::Result<()> {
     let script = McpScript::read(SCRIPT).expect("a script");
     let http = McpHttp::start(([127, 0, 0, 1], 0).into(), ScriptedServer::new(script, Arc::clone(&record), None))?;
     let url = http.url();
-    let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-    let begun = post(&url, None, &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}).to_string())?;
+    let client =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let begun =
+        post(&url, None, &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}).to_string())?;
     let session = begun.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).map(str::to_owned);
     let session = session.unwrap_or_else(|| panic!("{begun}"));
     post(&url, Some(&session), r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#)?;

@@ -10,7 +10,7 @@ use crate::script::WireTurn;
 use serde_json::Value;
 use std::collections::HashMap;
 use threadspec::surrogates::has_marks;
-use threadspec_apis::{ApiRequest, WireMessage};
+use threadspec_apis::{ApiRequest, DeclaredTool, NAMESPACE_END, WireMessage};
 use threadspec_judge::json::{Node, is_beyond_doubles, list, text, tokens};
 use threadspec_judge::protocol::Speaker;
 use threadspec_judge::universal::value;
@@ -57,7 +57,7 @@ impl ProgramPlan {
     /// use threadspec_provider::ProgramPlan;
     /// let plan = ProgramPlan::of_case_input(r#"{"messages": [{"type": "human", "content": "Go"}], "model": [
     ///     {"tool_calls": [{"id": "c1", "name": "look", "args": {"n": 1.0}}]}, {"content": "Done"}], "tools": {"look": {"byId": {"c1": [1.0, "a"]}}}}"#)?;
-    /// assert_eq!((plan.tools, plan.calls[0].text.as_str()), (vec!["look".to_owned()], r#"[1.0, "a"]"#));
+    /// assert_eq!((plan.tools, plan.calls[0].text.as_str()), (vec!["look".to_owned()], r#"[1.0,"a"]"#));
     /// let why = ProgramPlan::of_case_input(r#"{"messages": [{"type": "system", "content": "Hi"}], "model": []}"#);
     /// assert_eq!(why, Err("the case begins with a system message".to_owned()));
     /// # Ok::<(), String>(())
@@ -87,7 +87,8 @@ impl ProgramPlan {
         if has_marks(prompt) || prompt.contains('\0') {
             return unfit("the user message has a character that no command line can hold");
         }
-        let mut tools: Vec<String> = read["tools"].as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
+        let mut tools: Vec<String> =
+            read["tools"].as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
         if tools.iter().any(|name| !is_of_mcp(name)) {
             return unfit("MCP does not allow the name of a tool");
         }
@@ -106,18 +107,14 @@ impl ProgramPlan {
     }
 
     /// The declared name of a tool of the case; `None` if none is, or several are and none of them is clearly meant.
-    pub(crate) fn declared<'a>(&self, request: &'a ApiRequest, tool: &str) -> Option<&'a str> {
-        let functions = request.tools.iter().filter(|declared| declared.is_function());
-        let names = functions.filter_map(|declared| declared.name.as_deref());
-        let mut found: Vec<&str> = names.filter(|name| self.own(name) == Some(tool)).collect();
+    pub(crate) fn declared(&self, request: &ApiRequest, tool: &str) -> Option<String> {
+        let mut found: Vec<String> =
+            request.tools.iter().flat_map(names).filter(|name| self.own(name) == Some(tool)).collect();
         if found.len() > 1 {
             // A word of the program's own may end like a short name.
             found.retain(|name| name.to_ascii_lowercase().contains("threadspec"));
         }
-        match found.as_slice() {
-            [name] => Some(name),
-            _ => None,
-        }
+        found.pop().filter(|_| found.is_empty())
     }
 
     pub(crate) fn declares_ours(&self, request: &ApiRequest) -> bool {
@@ -174,19 +171,21 @@ impl ProgramPlan {
                 return Err("the case calls a tool that is one of the program's own".to_owned());
             }
             if self.tools.contains(&call.name) && self.declared(request, &call.name).is_none() {
-                return Err("the program does not declare a tool of the MCP server, or not by a name that tells which".to_owned());
+                return Err("the program does not declare a tool of the MCP server, or not by a name that tells which"
+                    .to_owned());
             }
         }
-        let names: HashMap<String, String> = self
-            .tools
-            .iter()
-            .filter_map(|tool| Some((self.declared(request, tool)?.to_owned(), tool.clone())))
-            .collect();
+        let names: HashMap<String, String> =
+            self.tools.iter().filter_map(|tool| Some((self.declared(request, tool)?, tool.clone()))).collect();
         let give = |name: &mut String| {
             if let Some(own) = names.get(name) {
                 own.clone_into(name);
             }
         };
+        if let Some(request) = &mut attempt.request {
+            // How it declares tools of its own is not ours to judge.
+            request.tools.retain(|tool| tool.name.as_ref().is_some_and(|name| names.contains_key(name)));
+        }
         let request = attempt.request.iter_mut();
         let sent = request.flat_map(|request| &mut request.messages).flat_map(|message| &mut message.calls);
         sent.for_each(|call| give(&mut call.name));
@@ -238,6 +237,16 @@ fn leave_own_out(prompt: &str, messages: &mut Vec<WireMessage>) {
     });
 }
 
+/// The names of a declaration: one of a function, and of a namespace those of its functions.
+fn names(declared: &DeclaredTool) -> Vec<String> {
+    let Some(name) = &declared.name else { return Vec::new() };
+    if declared.kind == "namespace" {
+        let inner = list(&declared.raw["tools"]).iter().filter_map(|tool| tool["name"].as_str());
+        return inner.map(|inner| format!("{name}{NAMESPACE_END}{inner}")).collect();
+    }
+    declared.is_function().then(|| name.clone()).into_iter().collect()
+}
+
 /// Returns whether MCP allows a name, and every API that it may be declared with.
 fn is_of_mcp(name: &str) -> bool {
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
@@ -264,8 +273,7 @@ fn is_in(text: &str, whole: &str) -> bool {
 /// Shorter results are not shortened.
 const LONG: usize = 4_000;
 /// What says that a text was shortened.
-const MARKS: [&str; 9] =
-    ["truncat", "…", "...", "omitted", "exceed", "too large", "too long", "shortened", "saved to"];
+const MARKS: [&str; 9] = ["truncat", "…", "...", "omitted", "exceed", "too large", "too long", "shortened", "saved to"];
 
 /// Returns whether a content is a wrapper of a text: with it inside, as it is or as a string of JSON, or shortened with a mark that says so.
 fn is_wrapped(content: &str, text: &str) -> bool {
@@ -327,12 +335,14 @@ fn calls(input: &str) -> Result<Vec<ProgramCall>, String> {
                 return Err("the arguments of a call hold what no MCP message can".to_owned());
             }
             let (text, is_error) = result(results, id.as_deref(), &read);
-            let again = member(results, "again").and_then(|again| member(again, id.as_deref()?)).map(|node| plain_text(node).0);
+            let again =
+                member(results, "again").and_then(|again| member(again, id.as_deref()?)).map(|node| plain_text(node).0);
             if has_marks(&text) {
                 return Err("a result holds half a character, which no MCP message can".to_owned());
             }
             let args = if read.is_null() { Value::Object(serde_json::Map::new()) } else { read };
-            let is_twin = |own: &&ProgramCall| own.turn == turn && own.tool == name && value::equal(&own.args, &args, false);
+            let is_twin =
+                |own: &&ProgramCall| own.turn == turn && own.tool == name && value::equal(&own.args, &args, false);
             if found.iter().find(is_twin).is_some_and(|own| own.text != text || own.is_error != is_error) {
                 return Err("equal calls of one response have different results".to_owned());
             }
@@ -353,9 +363,9 @@ fn result(results: &Node<'_>, id: Option<&str>, args: &Value) -> (String, bool) 
             }
             let Some(Node::Array(pairs)) = member(results, "byArgs") else { return nothing() };
             let is_own = |pair: &&Node<'_>| match pair {
-                Node::Array(pair) => {
-                    pair.first().is_some_and(|own| value::read(&own.text()).is_ok_and(|own| value::equal(&own, args, false)))
-                }
+                Node::Array(pair) => pair
+                    .first()
+                    .is_some_and(|own| value::read(&own.text()).is_ok_and(|own| value::equal(&own, args, false))),
                 _ => false,
             };
             match pairs.iter().find(is_own) {
@@ -372,9 +382,23 @@ fn plain_text(result: &Node<'_>) -> (String, bool) {
         Node::Scalar(token) if token.starts_with('"') => (string(token), false),
         Node::Object(members) if members.len() == 1 && string(members[0].0) == "error" => match &members[0].1 {
             Node::Scalar(token) if token.starts_with('"') => (string(token), true),
-            _ => (result.text(), false),
+            _ => (json_text(result), false),
         },
-        _ => (result.text(), false),
+        _ => (json_text(result), false),
+    }
+}
+
+/// A value as JSON text: numbers as they are written, strings without needless escapes.
+fn json_text(value: &Node<'_>) -> String {
+    let quoted = |token: &str| Value::from(string(token)).to_string();
+    match value {
+        Node::Scalar(token) if token.starts_with('"') => quoted(token),
+        Node::Scalar(token) => (*token).to_owned(),
+        Node::Array(elements) => format!("[{}]", elements.iter().map(json_text).collect::<Vec<_>>().join(",")),
+        Node::Object(members) => {
+            let members = members.iter().map(|(name, value)| format!("{}:{}", quoted(name), json_text(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
     }
 }
 

@@ -60,7 +60,13 @@ impl Apart {
 /// Returns whether this system lets a program have a network of its own.
 pub(super) fn is_possible() -> bool {
     let Ok(own) = env::current_exe() else { return false };
-    let status = Command::new(&own).args(["apart", "--"]).arg(&own).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let status = Command::new(&own)
+        .args(["apart", "--"])
+        .arg(&own)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -179,8 +185,7 @@ mod network {
         const NEW_LINK: u16 = 16;
         const REQUEST_WITH_ANSWER: u16 = 5;
         const UP: u32 = 1;
-        let kernel =
-            socket(AddressFamily::Netlink, SockType::Raw, SockFlag::empty(), SockProtocol::NetlinkRoute)?;
+        let kernel = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::empty(), SockProtocol::NetlinkRoute)?;
         let mut message = Vec::new();
         message.extend(32_u32.to_ne_bytes());
         message.extend(NEW_LINK.to_ne_bytes());
@@ -194,7 +199,8 @@ mod network {
         let mut answer = [0_u8; 256];
         let length = recv(kernel.as_raw_fd(), &mut answer, MsgFlags::empty())?;
         // Behind the header is the error, 0 for none.
-        let error = answer.get(16..20).filter(|_| length >= 20).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
+        let error =
+            answer.get(16..20).filter(|_| length >= 20).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
         match error {
             Some(0) => Ok(()),
             Some(error) => Err(io::Error::from_raw_os_error(-error)),

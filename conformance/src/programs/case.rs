@@ -59,12 +59,19 @@ impl PreparedCase {
         fs::write(&script_file, script.text())?;
         File::create(&record)?;
         let own = env::current_exe()?;
-        let words = ["mcp".to_owned(), "--script".to_owned(), shown(&script_file), "--record".to_owned(), shown(&record)];
+        let words =
+            ["mcp".to_owned(), "--script".to_owned(), shown(&script_file), "--record".to_owned(), shown(&record)];
         let servers = serde_json::json!({"mcpServers": {"threadspec": {"command": shown(&own), "args": words}}});
         fs::write(&mcp, servers.to_string())?;
         let prompt_file = root.join("prompt.txt");
         fs::write(&prompt_file, &plan.prompt)?;
-        let all = || start.words.iter().chain(start.setup.iter().map(|(_, text)| text)).chain(start.variables.iter().map(|(_, value)| value));
+        let all = || {
+            start
+                .words
+                .iter()
+                .chain(start.setup.iter().map(|(_, text)| text))
+                .chain(start.variables.iter().map(|(_, value)| value))
+        };
         let has = |placeholder: &str| all().any(|text| text.contains(placeholder));
         let mut http = None;
         if has("{mcp_url}") {
@@ -109,7 +116,9 @@ impl PreparedCase {
         for name in ["TMPDIR", "TEMP", "TMP"] {
             set(name, &shown(&temporary));
         }
-        for (name, part) in [("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state"), ("CACHE", ".cache")] {
+        for (name, part) in
+            [("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state"), ("CACHE", ".cache")]
+        {
             set(&format!("XDG_{name}_HOME"), &shown(&home.join(part)));
         }
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
@@ -118,7 +127,9 @@ impl PreparedCase {
         for name in ["NO_PROXY", "no_proxy"] {
             set(name, "127.0.0.1,localhost");
         }
-        for (name, value) in [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "1"), ("DISABLE_TELEMETRY", "1"), ("DO_NOT_TRACK", "1")] {
+        for (name, value) in
+            [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "1"), ("DISABLE_TELEMETRY", "1"), ("DO_NOT_TRACK", "1")]
+        {
             set(name, value);
         }
         for name in ["OPENAI_BASE_URL", "OPENAI_API_BASE"] {
@@ -165,7 +176,8 @@ impl PreparedCase {
 /// Why a command line cannot hold a prompt, if so.
 pub(super) fn too_long(start: &Start, prompt: &str) -> Option<String> {
     let is_argument = start.words.iter().any(|word| word.contains("{prompt}"));
-    (is_argument && prompt.len() > LONGEST_ARGUMENT).then(|| "the user message is too long for a command line".to_owned())
+    (is_argument && prompt.len() > LONGEST_ARGUMENT)
+        .then(|| "the user message is too long for a command line".to_owned())
 }
 
 /// The script of the MCP server: each tool with its calls, and behind them what a second execution gets.

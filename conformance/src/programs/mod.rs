@@ -19,19 +19,20 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::{fs, io, thread};
 use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 use threadspec_cli::verify::{OverProvider, Testees};
 use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::text::{beginning, count};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_mcp::McpEvent;
-use threadspec_provider::{EndedRun, ProgramPlan, RunPlan, StrayReason, WireRecord, compose};
+use threadspec_provider::{EndedRun, ProgramPlan, RunPlan, StrayReason, compose};
 use threadspec_runner::{Companion, Testee, Trouble, interrupt};
 
 /// The remark on a system that gives programs no network of their own.
-const NOT_APART: &str = "this system gives a program no network of its own: only proxies that lead nowhere keep it from the network";
+const NOT_APART: &str =
+    "this system gives a program no network of its own: only proxies that lead nowhere keep it from the network";
 /// How often it looks whether the program has ended.
 const TICK: Duration = Duration::from_millis(5);
 /// How many requests a program may send for a turn of the model, and for no reason that the script knows.
@@ -42,7 +43,8 @@ const SIGNALS: std::ops::Range<i32> = 129..160;
 /// How much of a program's last words is shown, in characters.
 const SHOWN: usize = 300;
 /// Words of a program that needs more than a model: it is not judged.
-const OF_LOGIN: [&str; 6] = ["log in", "login", "sign in", "not authenticated", "authentication required", "update required"];
+const OF_LOGIN: [&str; 6] =
+    ["log in", "login", "sign in", "not authenticated", "authentication required", "update required"];
 
 /// The testees of a run, and the provider.
 ///
@@ -91,13 +93,16 @@ struct BodyFiles {
 }
 
 impl BodyFiles {
-    fn write(&self, input: &str, record: &WireRecord, events: &[McpEvent], words: &[String]) -> io::Result<()> {
+    fn write(&self, input: &str, ended: &EndedRun, events: &[McpEvent], words: &[String]) -> io::Result<()> {
         let Some(name) = self.names.get(input) else { return Ok(()) };
         let folder = self.folder.join(name);
         // What an earlier run left there is not of this one.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
-        for (number, attempt) in (1..).zip(&record.attempts) {
+        for (number, body) in (1..).zip(&ended.beside) {
+            fs::write(folder.join(format!("beside-{number}.json")), body)?;
+        }
+        for (number, attempt) in (1..).zip(&ended.record.attempts) {
             fs::write(folder.join(format!("request-{number}.json")), &attempt.body)?;
         }
         let lines: Vec<String> = events.iter().filter_map(|event| serde_json::to_string(event).ok()).collect();
@@ -139,10 +144,11 @@ impl Program {
 
     fn play(&mut self, request: &Request) -> Outcome {
         let transport = self.server.transport;
-        let plan = ProgramPlan::of_case_input(&request.input).and_then(|plan| match too_long(&self.start, &plan.prompt) {
-            Some(why) => Err(why),
-            None => Ok(plan),
-        });
+        let plan =
+            ProgramPlan::of_case_input(&request.input).and_then(|plan| match too_long(&self.start, &plan.prompt) {
+                Some(why) => Err(why),
+                None => Ok(plan),
+            });
         let program = match plan {
             Ok(plan) => plan,
             Err(why) => return Outcome::Reply(Reply::Unsupported(why)),
@@ -195,7 +201,7 @@ impl Program {
         let Some(ended) = self.server.end(&key) else { return lacking("the run of a case is lost".to_owned()) };
         let took = began.elapsed();
         if let Some(bodies) = &self.bodies
-            && let Err(error) = bodies.write(&request.input, &ended.record, &prepared.events(), &words)
+            && let Err(error) = bodies.write(&request.input, &ended, &prepared.events(), &words)
         {
             return lacking(format!("--bodies {}: {error}", bodies.folder.display()));
         }
@@ -243,7 +249,9 @@ impl Program {
                 return Outcome::Timeout(what);
             }
             ProgramEnd::Exit(status) if status.code().is_none_or(|code| SIGNALS.contains(&code)) => {
-                return Outcome::Crash(format!("it asked the model {asked}, and then was ended by a signal: {status}{said}"));
+                return Outcome::Crash(format!(
+                    "it asked the model {asked}, and then was ended by a signal: {status}{said}"
+                ));
             }
             ProgramEnd::Exit(_) | ProgramEnd::Flood => {}
         }
@@ -252,9 +260,12 @@ impl Program {
         }
         // What else a program looks for is its own business.
         ended.record.strays.clear();
-        let is_whole = asks >= ended.plan.turns.len() && ended.record.attempts.last().is_some_and(|last| !last.failed());
+        let is_whole =
+            asks >= ended.plan.turns.len() && ended.record.attempts.last().is_some_and(|last| !last.failed());
         let failure = match end {
-            ProgramEnd::Flood => Some(format!("it asks without end, and was ended after {} requests", ended.record.attempts.len())),
+            ProgramEnd::Flood => {
+                Some(format!("it asks without end, and was ended after {} requests", ended.record.attempts.len()))
+            }
             ProgramEnd::Exit(status) if !status.success() && !is_whole => Some(format!("{status}{said}")),
             // What it prints may say so.
             ProgramEnd::Exit(_) if !is_whole && says_failure(words) => Some(format!("it printed{said}")),
@@ -271,6 +282,11 @@ impl Program {
         if OF_LOGIN.iter().any(|word| all.contains(word)) {
             return Outcome::Reply(Reply::Unsupported(format!("the program wants a login or an update{said}")));
         }
+        if !ended.beside.is_empty() {
+            return Outcome::Reply(Reply::Unsupported(
+                "no request of the program declares a tool of the MCP server".to_owned(),
+            ));
+        }
         let stray = ended.record.strays.iter().find(|stray| stray.method == "POST");
         let lost = match stray.map(|stray| (stray, stray.why)) {
             Some((stray, StrayReason::NoKey)) => format!(": its request to {} had no key", stray.target),
@@ -280,7 +296,9 @@ impl Program {
             None => ", though it looked around".to_owned(),
         };
         match end {
-            ProgramEnd::Late => Outcome::Timeout(format!("it never asked the model{lost}, and waits for something{said}")),
+            ProgramEnd::Late => {
+                Outcome::Timeout(format!("it never asked the model{lost}, and waits for something{said}"))
+            }
             ProgramEnd::Exit(status) => Outcome::Crash(format!("it never asked the model{lost}: {status}{said}")),
             ProgramEnd::Flood => Outcome::Crash(format!("it asks without end{said}")),
         }
@@ -296,7 +314,9 @@ fn last_words(words: &[String]) -> String {
 /// Returns whether a program's output may say that something failed.
 fn says_failure(words: &[String]) -> bool {
     let all = words.join("\n").to_lowercase();
-    ["error", "fail", "abort", "interrupt", "disconnect", "unable", "invalid", "overload", "limit"].iter().any(|word| all.contains(word))
+    ["error", "fail", "abort", "interrupt", "disconnect", "unable", "invalid", "overload", "limit"]
+        .iter()
+        .any(|word| all.contains(word))
 }
 
 impl Testee for Program {

@@ -116,7 +116,8 @@ impl Start {
         let variable = |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut setup: Vec<(String, String)> = recipe.setup.into_iter().chain(of_api.setup).collect();
         for (file, template) in options.setup() {
-            let text = fs::read_to_string(template).map_err(|error| format!("--setup {}: {error}", template.display()))?;
+            let text =
+                fs::read_to_string(template).map_err(|error| format!("--setup {}: {error}", template.display()))?;
             setup.push((file.clone(), text));
         }
         let first = Path::new(&rest[0]).file_stem().unwrap_or_default().to_string_lossy().into_owned();

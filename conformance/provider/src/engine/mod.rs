@@ -74,6 +74,8 @@ pub struct EndedRun {
     pub plan: RunPlan,
     /// The record.
     pub record: WireRecord,
+    /// The bodies of the first requests that were not part of the conversation, if a program is played to.
+    pub beside: Vec<String>,
 }
 
 impl Engine {
@@ -124,7 +126,7 @@ impl Engine {
         {
             known.remove(&oldest);
         }
-        Some(EndedRun { plan: run.plan, record: run.record })
+        Some(EndedRun { plan: run.plan, record: run.record, beside: run.beside })
     }
 
     /// Forgets a run whose agent is ended before it replied. What still carries its key was under way then, and is nobody's fault.

@@ -27,6 +27,9 @@ use threadspec_judge::universal::value;
 /// How many strays a run keeps; the others say nothing new.
 const MOST_STRAYS: usize = 1000;
 
+/// How many requests beside the conversation are kept.
+const MOST_BESIDE: usize = 32;
+
 /// How many attempts can become old with one answer.
 const MOST_AT_ONCE: usize = 100;
 
@@ -40,6 +43,8 @@ pub(crate) struct PlayedRun {
     kept: Kept,
     prompts: PromptLog,
     ids: IdSource,
+    /// The bodies of requests beside the conversation.
+    pub(crate) beside: Vec<String>,
 }
 
 impl PlayedRun {
@@ -48,7 +53,8 @@ impl PlayedRun {
         let (attempts, strays) = (Vec::new(), Vec::new());
         let runs = Vec::new();
         let record = WireRecord { api: plan.api, key, began: now, ended: now, attempts, strays, runs };
-        Self { plan, record, turns, asks: Vec::new(), kept: Kept::default(), prompts: PromptLog::default(), ids }
+        let (kept, prompts, beside) = (Kept::default(), PromptLog::default(), Vec::new());
+        Self { plan, record, turns, asks: Vec::new(), kept, prompts, ids, beside }
     }
 
     /// Forgets the bodies of all asks but the last ones. Their contents may still be repeated.
@@ -82,7 +88,11 @@ impl PlayedRun {
         if let Some(request) = &body.request
             && let Some(turn) = self.turns.beside(request)
         {
-            return (None, self.play_beside(Acceptable { ask: usize::MAX, head, request, body: &body, options }, &turn));
+            let reaction = self.play_beside(Acceptable { ask: usize::MAX, head, request, body: &body, options }, &turn);
+            if self.beside.len() < MOST_BESIDE {
+                self.beside.push(body.text);
+            }
+            return (None, reaction);
         }
         let position = self.record.attempts.len();
         let found = ask_of(&mut self.asks, &self.record.attempts, body.request.as_ref());

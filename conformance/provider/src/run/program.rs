@@ -28,7 +28,7 @@ impl Turns for ProgramTurns {
         let mut turn = self.turns.get_mut(ask).map(std::mem::take)?;
         for call in turn.calls.iter_mut().filter(|call| self.plan.tools.contains(&call.name)) {
             if let Some(declared) = self.plan.declared(request, &call.name) {
-                declared.clone_into(&mut call.name);
+                call.name = declared;
             }
         }
         Some(turn)
