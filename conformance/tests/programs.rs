@@ -127,8 +127,8 @@ const FAULTS: &[(&str, &str, &str, &str)] = &[
     (
         "AGENT-FAILURE",
         "agent/failures/first-of-two-fails",
-        "except (KeyError, RuntimeError, ValueError) as error",
-        "except ZeroDivisionError as error",
+        r#"{"name": name, "arguments": arguments})["content"]"#,
+        "{\"name\": name, \"arguments\": arguments})\n        if content.get(\"isError\"):\n            sys.exit(\"error: the tool failed\")\n        content = content[\"content\"]",
     ),
     (
         "AGENT-FAILURE",
@@ -140,7 +140,7 @@ const FAULTS: &[(&str, &str, &str, &str)] = &[
         "AGENT-GOES-ON",
         "agent/turns/asked-again-after-one-call",
         "        if not calls:",
-        "        if not calls or len(messages) > 3:",
+        "        if not calls or len(messages) > 2:",
     ),
     (
         "AGENT-GOES-ON",
@@ -167,7 +167,7 @@ const FAULTS: &[(&str, &str, &str, &str)] = &[
         "        for call in calls:\n            given = json.loads(call['function']['arguments'])\n            given.pop('__proto__', None)\n            call['function']['arguments'] = json.dumps(given)\n        if not calls:",
     ),
     (
-        "AGENT-MODEL-FAILURE",
+        "AGENT-ANSWERED",
         "agent/failing-model/after-a-round",
         "        raise RuntimeError(error.read().decode()) from error",
         "        return {'content': 'The model is busy.'} if messages[-1]['role'] == 'user' else answer(messages + [{'role': 'assistant', 'content': 'Sorry.'}, {'role': 'user', 'content': 'Well?'}], tools, model)",
@@ -191,7 +191,7 @@ const FAULTS: &[(&str, &str, &str, &str)] = &[
 fn each_fault_is_named_by_its_clause() -> io::Result<()> {
     let mut missed = Vec::new();
     for (clause, case, old, new) in FAULTS {
-        let tried = verify(&changed(old, new), &["--filter", case, "--timeout", "600"])?;
+        let tried = verify(&changed(old, new), &["--filter", case, "--timeout", "600", "--strict"])?;
         let is_named = tried.cases().iter().any(|case| {
             let beside = case["beside"].as_array().into_iter().flatten();
             std::iter::once(&case["charged"]).chain(beside).any(|own| own == clause)
@@ -213,7 +213,7 @@ const READINGS: &[(&str, &str, &str)] = &[
         r#"{"role": "user", "content": "The folder is empty."}, {"role": "user", "content": prompt}"#,
     ),
     ("no system message", r#"{"role": "system", "content": "You are a helpful agent."}, "#, ""),
-    ("another prefix of the tools", "mcp__{server.name}__", "{server.name}."),
+    ("another prefix of the tools", "mcp__{server.name}__", "{server.name}-"),
     ("no prefix of the tools", "mcp__{server.name}__", ""),
     ("a wrapper of results", r#""content": result})"#, r#""content": f"Wall time: 0.1 s\nOutput:\n{result}\n"})"#),
     (
@@ -289,14 +289,9 @@ fn a_program_that_misbehaves_gets_one_sentence() -> io::Result<()> {
         (
             "import time; print('press enter', flush=True); time.sleep(600)".to_owned(),
             "1",
-            "it never asked the model, and waits for something; its last words: press enter",
+            "it never asked the model, and waits for something",
         ),
         (format!("{ask}ask()\nos.kill(os.getpid(), 9)"), "600", "was ended by a signal"),
-        (
-            format!("{ask}ask()\nimport time; time.sleep(600)"),
-            "1",
-            "it asked the model 1 time, and had not ended after",
-        ),
         (
             format!("{ask}while True:\n    try:\n        ask()\n    except Exception:\n        pass"),
             "600",
