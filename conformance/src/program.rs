@@ -2,6 +2,7 @@
 
 use crate::commands;
 use crate::over_wire::ADDITIONS;
+#[cfg(unix)]
 use crate::programs::Apart;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ enum Command {
     Judge(commands::Judge),
     Provider(Box<commands::Provider>),
     Mcp(commands::Mcp),
+    #[cfg(unix)]
     #[command(hide = true)]
     Apart(Apart),
     Probe(Box<commands::ProbeCommand>),
@@ -52,6 +54,7 @@ impl Command {
             Self::Judge(command) => command.execute(),
             Self::Provider(command) => command.execute(),
             Self::Mcp(command) => command.execute(),
+            #[cfg(unix)]
             Self::Apart(command) => command.execute(),
             Self::Probe(command) => command.execute(),
             Self::Report(command) => command.execute(),
@@ -96,6 +99,7 @@ pub fn main() -> ExitCode {
         // The library refuses what is nested more than 128 levels deep, and the heap of a second thread grows by many small steps.
         serialize @ Command::Serialize(_) => exit_code(Ok(serialize.execute())),
         // A process that makes a network of its own has one thread.
+        #[cfg(unix)]
         apart @ Command::Apart(_) => exit_code(Ok(apart.execute())),
         command => threadspec_cli::run(|| command.execute()),
     }

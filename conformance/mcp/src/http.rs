@@ -28,7 +28,7 @@ pub struct McpHttp {
 }
 
 type McpService = StreamableHttpService<ScriptedServer, LocalSessionManager>;
-type AnswerBody = BoxBody<Bytes, Infallible>;
+type McpBody = BoxBody<Bytes, Infallible>;
 
 impl McpHttp {
     /// Starts to listen.
@@ -91,7 +91,7 @@ async fn answer(
     service: &McpService,
     server: &ScriptedServer,
     request: Request<Incoming>,
-) -> Result<Response<AnswerBody>, hyper::Error> {
+) -> Result<Response<McpBody>, hyper::Error> {
     let (head, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
     if head.method == Method::POST

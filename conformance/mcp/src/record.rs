@@ -74,7 +74,7 @@ impl McpRecord {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the client did wrong so far, each in one sentence.
+    /// Returns what the client did wrong so far, each in one sentence.
     pub fn problems(&self) -> Vec<String> {
         let what = |event| match event {
             McpEvent::Problem { what, .. } => Some(what),

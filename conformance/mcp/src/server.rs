@@ -44,7 +44,7 @@ impl ScriptedServer {
         Self { script: Arc::new(script), record, release: release.map(Arc::new), state: Arc::default() }
     }
 
-    /// What has come so far.
+    /// Returns what has come so far.
     pub fn record(&self) -> &McpRecord {
         &self.record
     }

@@ -23,10 +23,10 @@ const GRACE: Duration = Duration::from_millis(200);
 /// When they cannot be read or written.
 pub fn serve_stdio(server: ScriptedServer) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(serve_lines(server, tokio::io::stdin(), tokio::io::stdout()));
+    let ended = runtime.block_on(serve_lines(server, tokio::io::stdin(), tokio::io::stdout()));
     // A read of standard input cannot be interrupted.
     runtime.shutdown_background();
-    served
+    ended
 }
 
 /// Serves a client over any two streams, until the first one ends.

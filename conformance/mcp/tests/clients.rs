@@ -65,10 +65,10 @@ fn played<F: Future<Output = ()>>(
     Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(async {
         let (near, far) = duplex(1 << 16);
         let (input, output) = split(far);
-        let served = tokio::spawn(serve_lines(server, input, output));
+        let ending = tokio::spawn(serve_lines(server, input, output));
         let (lines, output) = split(near);
         play(Client { lines: BufReader::new(lines).lines(), output }).await;
-        served.await.expect("it does not panic").expect("it ends in order");
+        ending.await.expect("it does not panic").expect("it ends in order");
     });
     record
 }

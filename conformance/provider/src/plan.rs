@@ -34,7 +34,7 @@ pub struct RunPlan {
     pub tools: Vec<String>,
     /// The runs of a session, instead of `turns` and `tools`.
     pub session: Option<SessionPlan>,
-    /// What is asked of a program as it is, which no adapter drives.
+    /// The prompt and the tools of a program as it is, which no adapter drives.
     pub program: Option<ProgramPlan>,
 }
 

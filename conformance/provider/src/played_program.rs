@@ -20,7 +20,7 @@ const SPARE: &str = "threadspec_idle";
 /// A prompt of so many bytes is in no other text by chance.
 const TELLING: usize = 24;
 
-/// What a program is asked, and what its tools give.
+/// The prompt of a program, and the results of its tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramPlan {
     /// The user message.
@@ -152,7 +152,10 @@ impl ProgramPlan {
             leave_own_out(&self.prompt, messages);
             for message in messages.iter_mut().filter(|message| message.speaker == Speaker::Tool) {
                 let calls = message.call_id.as_ref().and_then(|id| texts.get(id)).into_iter().flatten();
-                let found = calls.flat_map(|call| call.texts()).find(|text| is_wrapped(&message.content, text));
+                // A call without an id may be refused in words.
+                let is_refusable = message.call_id.as_deref() == Some("");
+                let fits = |text: &&String| is_refusable || is_wrapped(&message.content, text);
+                let found = calls.flat_map(|call| call.texts()).find(fits);
                 if let Some(text) = found {
                     text.clone_into(&mut message.content);
                 }
@@ -272,7 +275,7 @@ fn is_in(text: &str, whole: &str) -> bool {
 
 /// Shorter results are not shortened.
 const LONG: usize = 4_000;
-/// What says that a text was shortened.
+/// The words that say that a text was shortened.
 const MARKS: [&str; 9] = ["truncat", "…", "...", "omitted", "exceed", "too large", "too long", "shortened", "saved to"];
 
 /// Returns whether a content is a wrapper of a text: with it inside, as it is or as a string of JSON, or shortened with a mark that says so.
@@ -303,11 +306,10 @@ fn is_shortened(content: &str, text: &str) -> bool {
     // Before the mark's line the text is verbatim, from its beginning.
     let Some(before) = content.get(..mark.min(content.len())) else { return true };
     let kept = before.rsplit_once('\n').map_or("", |(kept, _)| kept);
-    let begins = kept.len() < TELLING || {
+    kept.len() < TELLING || {
         let head: String = kept.chars().rev().take(TELLING).collect::<Vec<_>>().into_iter().rev().collect();
         text.contains(&head)
-    };
-    begins
+    }
 }
 
 // The calls that a tool executes, and their results.

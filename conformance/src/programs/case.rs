@@ -1,6 +1,6 @@
 //! Prepares a case for a program: fresh folders, files, the environment, and the server of its tools.
 
-use super::recipe::{Start, filled};
+use super::recipe::{ProgramStart, filled};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use threadspec_runner::{Storage, Surroundings};
 const LONGEST_ARGUMENT: usize = 120_000;
 /// Where nobody listens: what does not go to our two servers ends there.
 const NOWHERE: &str = "http://127.0.0.1:9";
-/// What a program may know of this program's environment.
+/// The variables of this program's environment that a program may know.
 const KEPT: [&str; 8] = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SystemRoot", "PATHEXT", "COMSPEC"];
 
 /// The model's provider, as a program finds it.
@@ -47,7 +47,7 @@ impl PreparedCase {
     /// # Errors
     ///
     /// Says what cannot be written, or why the program cannot get the case.
-    pub(super) fn new(start: &Start, plan: &ProgramPlan, door: &ModelDoor<'_>) -> io::Result<Self> {
+    pub(super) fn new(start: &ProgramStart, plan: &ProgramPlan, door: &ModelDoor<'_>) -> io::Result<Self> {
         let storage = Storage::new()?;
         let root = PathBuf::from(storage.path());
         let [home, folder, temporary] = ["home", "dir", "tmp"].map(|name| root.join(name));
@@ -156,7 +156,7 @@ impl PreparedCase {
         })
     }
 
-    /// What the program finds around it.
+    /// Returns what the program finds around it.
     pub(super) fn surroundings(&self) -> io::Result<Surroundings<'_>> {
         Ok(Surroundings {
             variables: self.variables.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
@@ -167,14 +167,14 @@ impl PreparedCase {
         })
     }
 
-    /// What came to the server of the tools.
+    /// Returns what came to the server of the tools.
     pub(super) fn events(&self) -> Vec<McpEvent> {
         McpRecord::read(&fs::read_to_string(&self.record).unwrap_or_default())
     }
 }
 
 /// Why a command line cannot hold a prompt, if so.
-pub(super) fn too_long(start: &Start, prompt: &str) -> Option<String> {
+pub(super) fn too_long(start: &ProgramStart, prompt: &str) -> Option<String> {
     let is_argument = start.words.iter().any(|word| word.contains("{prompt}"));
     (is_argument && prompt.len() > LONGEST_ARGUMENT)
         .then(|| "the user message is too long for a command line".to_owned())

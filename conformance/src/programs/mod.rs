@@ -2,20 +2,18 @@
 
 #[cfg(unix)]
 mod apart;
-#[cfg(not(unix))]
-#[path = "beside.rs"]
-mod apart;
 mod case;
 mod recipe;
 
+#[cfg(unix)]
 pub(crate) use apart::Apart;
 
 use crate::over_wire::ModelServer;
-use apart::{Doors, is_possible};
 use case::{ModelDoor, PreparedCase, too_long};
-use recipe::Start;
+use recipe::ProgramStart;
 use serde_json::json;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -52,10 +50,13 @@ const OF_LOGIN: [&str; 6] =
 ///
 /// Says why the program cannot be started.
 pub(crate) fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Arc<ModelServer>), Unready> {
-    let start = Start::of(asked.program, asked.transport.api).map_err(Unready::Testee)?;
+    let start = ProgramStart::of(asked.program, asked.transport.api).map_err(Unready::Testee)?;
     start.check().map_err(Unready::Testee)?;
     let (start, server) = (Arc::new(start), Arc::new(ModelServer::start(asked)?));
-    let is_apart = is_possible();
+    #[cfg(unix)]
+    let is_apart = apart::is_possible();
+    #[cfg(not(unix))]
+    let is_apart = false;
     let bodies = asked.program.bodies().map(|folder| {
         let names = asked.cases.iter().map(|case| (case.input().to_owned(), case.id.clone())).collect();
         Arc::new(BodyFiles { folder: folder.to_owned(), names })
@@ -70,7 +71,7 @@ pub(crate) fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Arc<ModelSer
 /// A program that is started for each case.
 #[derive(Debug)]
 struct Program {
-    start: Arc<Start>,
+    start: Arc<ProgramStart>,
     server: Arc<ModelServer>,
     hello: Hello,
     timeout: Duration,
@@ -121,7 +122,7 @@ enum ProgramEnd {
 
 impl Program {
     fn new(
-        start: &Arc<Start>,
+        start: &Arc<ProgramStart>,
         server: &Arc<ModelServer>,
         timeout: Duration,
         is_apart: bool,
@@ -171,13 +172,7 @@ impl Program {
         };
         self.server.begin_as(&key, run);
         let began = Instant::now();
-        let doors = self.is_apart.then(|| Doors::open(&prepared.root, &prepared.ports)).transpose();
-        let command = match &doors {
-            Ok(Some(doors)) => doors.around(prepared.command.clone()),
-            Ok(None) => Ok(prepared.command.clone()),
-            Err(error) => return lacking(error.to_string()),
-        };
-        let command = match command {
+        let (command, _doors) = match behind_doors(&prepared, self.is_apart) {
             Ok(command) => command,
             Err(error) => return lacking(error.to_string()),
         };
@@ -303,6 +298,22 @@ impl Program {
             ProgramEnd::Flood => Outcome::Crash(format!("it asks without end{said}")),
         }
     }
+}
+
+/// The command that starts the program of a case, in a network of its own if that can be, and what is to be kept while it runs.
+#[cfg(unix)]
+fn behind_doors(prepared: &PreparedCase, is_apart: bool) -> io::Result<(Vec<OsString>, Option<apart::Doors>)> {
+    let command = prepared.command.clone();
+    if !is_apart {
+        return Ok((command, None));
+    }
+    let doors = apart::Doors::open(&prepared.root, &prepared.ports)?;
+    Ok((doors.around(command)?, Some(doors)))
+}
+
+#[cfg(not(unix))]
+fn behind_doors(prepared: &PreparedCase, _: bool) -> io::Result<(Vec<OsString>, ())> {
+    Ok((prepared.command.clone(), ()))
 }
 
 /// The last words of a program, as the end of a sentence.

@@ -29,10 +29,10 @@ pub(super) struct Recipe {
     /// The files that are written first, by their paths.
     #[serde(default)]
     setup: BTreeMap<String, String>,
-    /// The same for one API alone.
+    /// The parts that are for one API alone.
     #[serde(default)]
     api: BTreeMap<String, RecipeOfApi>,
-    /// What it cannot do, with the reason.
+    /// The things that it cannot do, with the reasons.
     #[serde(default)]
     cannot: BTreeMap<String, String>,
 }
@@ -48,7 +48,7 @@ struct RecipeOfApi {
 
 /// How a program is started for each case, placeholders not filled.
 #[derive(Clone, Debug)]
-pub(super) struct Start {
+pub(super) struct ProgramStart {
     pub(super) name: String,
     pub(super) version: String,
     /// Its variables in the environment.
@@ -58,7 +58,7 @@ pub(super) struct Start {
     pub(super) setup: Vec<(String, String)>,
     /// The command that installs it, if a recipe has one.
     install: String,
-    /// What it is, and what it cannot do, in sentences.
+    /// Remarks on what it is, and on what it cannot do.
     pub(super) remarks: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl Recipe {
     }
 }
 
-impl Start {
+impl ProgramStart {
     /// The start that the options ask for.
     ///
     /// # Errors
