@@ -94,7 +94,7 @@ impl ProgramStart {
         let program = options.program().unwrap_or_default();
         let recipe = match Recipe::shipped(program) {
             Some(recipe) => recipe?,
-            None if program.ends_with(".toml") => {
+            None if Path::new(program).extension().is_some_and(|extension| extension == "toml") => {
                 let text = fs::read_to_string(program).map_err(|error| format!("{program}: {error}"))?;
                 Self::named(program, Recipe::read(program, &text)?)
             }
@@ -181,15 +181,12 @@ pub(super) fn filled(text: &str, values: &[(&str, String)]) -> String {
             let behind = rest[1..].strip_prefix(name)?.strip_prefix('}')?;
             Some((value, behind))
         });
-        match found {
-            Some((value, behind)) => {
-                filled.push_str(value);
-                rest = behind;
-            }
-            None => {
-                filled.push('{');
-                rest = &rest[1..];
-            }
+        if let Some((value, behind)) = found {
+            filled.push_str(value);
+            rest = behind;
+        } else {
+            filled.push('{');
+            rest = &rest[1..];
         }
     }
     filled.push_str(rest);
