@@ -12,12 +12,14 @@
 //! | `commands` | the commands, each with its arguments |
 //! | `lint` | everything that can be wrong with a corpus |
 //! | `over_wire` | testees that ask a provider for the answers of their model |
+//! | `programs` | programs as they are, started once for each case, with an MCP server for their tools |
 //! | `through` | gateways as testees: a client of ours on one side, the provider on the other |
 
 mod commands;
 mod lint;
 mod over_wire;
 mod program;
+mod programs;
 mod through;
 
 pub use program::main;

@@ -1,5 +1,6 @@
 //! Runs testees whose model is the provider: the same program, the same cases, and the requests as they go over the wire.
 
+use crate::programs;
 use crate::through;
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
@@ -27,13 +28,18 @@ pub(crate) const ADDITIONS: Additions = Additions { testees, write: threadspec_p
 
 /// Starts the testees of a run whose model is the provider, perhaps behind a gateway. The first one is ready.
 fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Leftovers), Unready> {
+    if asked.program.program().is_some() {
+        let (testees, _) = programs::testees(asked)?;
+        // What else a program asks for is its own business.
+        return Ok((testees, Box::new(|| None)));
+    }
     let (testees, provider) = if asked.through.is_given() { through::testees(asked)? } else { direct(asked)? };
     Ok((testees, Box::new(move || provider.leftovers())))
 }
 
 /// The processes of an agent that asks the provider itself.
 fn direct(asked: &OverProvider<'_>) -> Result<(Testees, Arc<ModelServer>), Unready> {
-    let provider = Arc::new(ModelServer::start(asked.transport, asked.model, asked.dialect, Some(asked.pieces))?);
+    let provider = Arc::new(ModelServer::of(asked)?);
     let process = Process::start_over(asked.transport, asked.command, asked.timeout)?;
     let first = OverWire::new(process, Arc::clone(&provider));
     let mut testees: Testees = Vec::new();
@@ -201,6 +207,15 @@ pub(crate) struct ModelServer {
 }
 
 impl ModelServer {
+    /// Starts the one that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot listen.
+    pub(crate) fn of(asked: &OverProvider<'_>) -> Result<Self, Unready> {
+        Self::start(asked.transport, asked.model, asked.dialect, Some(asked.pieces))
+    }
+
     /// Starts it. Without `pieces`, each input decides how its streams are divided.
     ///
     /// # Errors

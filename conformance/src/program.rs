@@ -2,6 +2,8 @@
 
 use crate::commands;
 use crate::over_wire::ADDITIONS;
+#[cfg(unix)]
+use crate::programs::Apart;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 use threadspec_cli::{Diff, Explain, List, Show, Stop, Verify, exit_code};
@@ -21,6 +23,10 @@ enum Command {
     Verify(Box<Verify>),
     Judge(commands::Judge),
     Provider(Box<commands::Provider>),
+    Mcp(commands::Mcp),
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Apart(Apart),
     Probe(Box<commands::ProbeCommand>),
     Report(commands::Report),
     Merge(commands::Merge),
@@ -47,6 +53,9 @@ impl Command {
             Self::Verify(command) => verify(&command),
             Self::Judge(command) => command.execute(),
             Self::Provider(command) => command.execute(),
+            Self::Mcp(command) => command.execute(),
+            #[cfg(unix)]
+            Self::Apart(command) => command.execute(),
             Self::Probe(command) => command.execute(),
             Self::Report(command) => command.execute(),
             Self::Merge(command) => command.execute(),
@@ -89,6 +98,9 @@ pub fn main() -> ExitCode {
     match arguments.command {
         // The library refuses what is nested more than 128 levels deep, and the heap of a second thread grows by many small steps.
         serialize @ Command::Serialize(_) => exit_code(Ok(serialize.execute())),
+        // A process that makes a network of its own has one thread.
+        #[cfg(unix)]
+        apart @ Command::Apart(_) => exit_code(Ok(apart.execute())),
         command => threadspec_cli::run(|| command.execute()),
     }
 }

@@ -31,12 +31,13 @@ fn root() -> PathBuf {
 }
 
 /// The crates by their folders, each with what it may use of the others.
-const CRATES: [(&str, &[&str]); 15] = [
+const CRATES: [(&str, &[&str]); 16] = [
     ("golden", &[]),
     (".", &[]),
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
     ("conformance/apis", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/logs", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
+    ("conformance/mcp", &[]),
     ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
     (
         "conformance/gateway",
@@ -75,6 +76,7 @@ const CRATES: [(&str, &[&str]); 15] = [
             "threadspec-golden",
             "threadspec-judge",
             "threadspec-logs",
+            "threadspec-mcp",
             "threadspec-pages",
             "threadspec-probe",
             "threadspec-provider",

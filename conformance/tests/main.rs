@@ -19,6 +19,8 @@ mod known_failures;
 mod matrix;
 mod over_wire;
 mod probe;
+#[cfg(unix)]
+mod programs;
 mod provider;
 mod readme;
 #[cfg(unix)]

@@ -63,7 +63,7 @@ impl LoadJudged {
 
 fn judge_all(runs: Receiver<EndedRun>) -> LoadCounts {
     let (input, mut counts) = (input(), LoadCounts::default());
-    for EndedRun { plan, record } in runs {
+    for EndedRun { plan, record, .. } in runs {
         let Reply::Ok(output) = compose(&plan, &record, Reply::Ok(json!({}))) else { continue };
         let found = output["wire"]["findings"].as_array().map_or(0, Vec::len);
         let ruling = judge(&input, &Others::default(), Abilities::default(), AgentReply::Output(output));

@@ -52,8 +52,8 @@ pub mod sse;
 mod usage;
 
 pub use answer::{
-    Cut, EventPart, Finish, ModelAnswer, Pieces, SaidCall, StreamEvent, StreamShape, Thinking, argument_text,
-    json_text, kept_events,
+    Cut, EventPart, Finish, ModelAnswer, NAMESPACE_END, Pieces, SaidCall, StreamEvent, StreamShape, Thinking,
+    argument_text, json_text, kept_events,
 };
 pub use error::Error;
 pub use failure::ApiError;

@@ -1,6 +1,7 @@
 //! Explains a clause, a case, a profile or an entry of the errata: `threadspec explain`.
 
 use crate::explain_rule::rule_text;
+use crate::programs::{RECIPES, recipe_text};
 use crate::selection::clauses_named;
 use crate::{Stop, corpus_and_errata, did_you_mean, effects};
 use std::collections::HashSet;
@@ -22,7 +23,7 @@ pub struct Explain {
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     /// A clause such as ESC-1, a case as `list` names it, a rule such as ANT-PREFILL, a profile such as hardened, an erratum such as E8
-    /// (`errata` lists them), a verdict such as garbage, an exit code such as 3, or a word of the output such as severity
+    /// (`errata` lists them), a recipe of a program (`recipes` lists them), a verdict such as garbage, an exit code such as 3, or a word of the output such as severity
     #[arg(value_name = "CLAUSE|CASE|RULE|PROFILE|ERRATUM|VERDICT|EXIT-CODE|WORD")]
     what: String,
 }
@@ -53,6 +54,8 @@ impl Explain {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
         } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
             format!("exit code {}: {}\n", styled(STRONG, exit), exit_text(exit))
+        } else if let Some(text) = recipe_text(&self.what) {
+            text
         } else if let Some((word, text)) = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(&self.what)) {
             format!("{}: {text}\n", styled(STRONG, word))
         } else {
@@ -73,7 +76,8 @@ impl Explain {
             .iter()
             .map(String::as_str)
             .chain(Erratum::all(errata).map(|erratum| erratum.id))
-            .chain(["errata"])
+            .chain(["errata", "recipes"])
+            .chain(RECIPES.iter().map(|(name, _)| *name))
             .chain(WORDS.map(|(word, _)| word));
         let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules).chain(others);
         let hint = did_you_mean(&self.what, names);

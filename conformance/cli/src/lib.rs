@@ -13,7 +13,7 @@
 //! | `verify`, `explain` | a command each |
 //! | `show` | the commands `show`, `list` and `diff` |
 //! | `explain_rule`, `effects` | texts of `explain` |
-//! | [`selection`], `through` | options that commands share |
+//! | [`selection`], `through`, `programs` | options that commands share |
 //! | [`outcome`], [`progress`] | the results of a run, and how far it is |
 
 mod common;
@@ -21,6 +21,7 @@ mod effects;
 mod explain;
 mod explain_rule;
 pub mod outcome;
+mod programs;
 pub mod progress;
 pub mod selection;
 mod show;
@@ -33,6 +34,7 @@ pub use common::{
     written,
 };
 pub use explain::Explain;
+pub use programs::{ProgramOptions, RECIPES};
 pub use show::{Diff, List, Show};
 pub use through::{StreamPieces, ThroughOptions};
 pub use verify::{Additions, Verify};

@@ -2,6 +2,7 @@
 
 use crate::common::seconds;
 use crate::outcome::{Finished, Reporting, WriteReport};
+use crate::programs::{PROGRAM_TIMEOUT, ProgramOptions, unplayed};
 use crate::progress::Followed;
 use crate::selection::{CaseFilter, Chosen, KnownFailures};
 use crate::through::{StreamPieces, ThroughOptions, takes};
@@ -83,6 +84,10 @@ pub struct OverProvider<'a> {
     pub dialect: Option<ServerDialect>,
     /// The gateway between both, if one is given.
     pub through: &'a ThroughOptions,
+    /// The program that is tested as it is, if one is.
+    pub program: &'a ProgramOptions,
+    /// The cases that may be played.
+    pub cases: &'a [&'a Case],
     /// The testee's command; empty for a gateway that our own client asks.
     pub command: &'a [OsString],
     /// The time limit for one reply.
@@ -120,9 +125,9 @@ pub struct Verify {
     /// Count failed `should` cases, and failed cases of severity C
     #[arg(long)]
     strict: bool,
-    /// The time limit for one reply
-    #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
-    timeout: Duration,
+    /// The time limit for one reply [default: 10, and 60 for a program]
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    timeout: Option<Duration>,
     /// Run this many processes at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=256))]
     jobs: u64,
@@ -155,6 +160,8 @@ pub struct Verify {
     transcript: Option<PathBuf>,
     #[command(flatten)]
     through: ThroughOptions,
+    #[command(flatten)]
+    program: ProgramOptions,
     #[command(flatten)]
     known: KnownFailures,
     #[command(flatten)]
@@ -207,7 +214,7 @@ impl Verify {
         additions: &Additions,
     ) -> Result<Exit, Stop> {
         let began = SystemTime::now();
-        let (mut testees, leftovers) = match self.testees(additions) {
+        let (mut testees, leftovers) = match self.testees(additions, &chosen.cases) {
             Ok(testees) => testees,
             Err(why) => return Err(self.not_started(why, chosen, (corpus, errata), (began, additions.write))),
         };
@@ -233,6 +240,9 @@ impl Verify {
         let mut run = run(&mut testees, &cases, &settings, &mut followed);
         drop(testees);
         run.shutdown.extend(leftovers());
+        if let Some(reasons) = self.program.told().and_then(|_| unplayed(&run)) {
+            self.output.say(&reasons);
+        }
         let mut unwritten: Vec<Stop> = followed.close(&run.shutdown).err().into_iter().collect();
         self.name_orphans();
         let by = (corpus, profile);
@@ -287,8 +297,9 @@ impl Verify {
             return self.through.check(1, false, &[]).map_err(|why| Stop::new(Exit::Usage, why));
         }
         let (is_agent, ops) = (!self.command.is_empty(), &self.selection.op);
+        self.program.check(ops).map_err(|why| Stop::new(Exit::Usage, why))?;
         self.through.check(self.jobs, is_agent, ops).map_err(|why| Stop::new(Exit::Usage, why))?;
-        if self.command.is_empty() && !self.through.is_given() {
+        if self.command.is_empty() && !self.through.is_given() && self.program.program().is_none() {
             let message = "--provider needs a program to test: put `--` and its command at the end";
             return Err(Stop::new(Exit::Usage, message));
         }
@@ -314,7 +325,10 @@ impl Verify {
 
     /// Returns whether a case runs against the testee.
     fn puts(&self, case: &Case, options: &RunOptions) -> bool {
-        options.fits(case) && takes(&self.through, !self.command.is_empty(), case)
+        let is_program = self.program.program().is_some();
+        options.fits(case)
+            && takes(&self.through, !self.command.is_empty(), case)
+            && (!is_program || case.op == Op::Tools)
     }
 
     /// Ends what the testee left behind, and says so.
@@ -325,7 +339,7 @@ impl Verify {
     }
 
     /// The testees. The first one is ready; the others start when they are first asked.
-    fn testees(&self, additions: &Additions) -> Result<(Testees, Leftovers), Unready> {
+    fn testees(&self, additions: &Additions, cases: &[&Case]) -> Result<(Testees, Leftovers), Unready> {
         if let Some(transport) = self.provider {
             return (additions.testees)(&OverProvider {
                 transport,
@@ -333,8 +347,10 @@ impl Verify {
                 pieces: self.stream_pieces,
                 dialect: self.dialect,
                 through: &self.through,
+                program: &self.program,
+                cases,
                 command: &self.command,
-                timeout: self.timeout,
+                timeout: self.timeout(),
                 jobs: self.jobs,
             });
         }
@@ -342,7 +358,7 @@ impl Verify {
         if self.command.is_empty() {
             return Ok(((0..self.jobs).map(|_| Box::new(StoredReference::testee()) as _).collect(), none));
         }
-        let first = Process::start(&self.command, self.timeout)?;
+        let first = Process::start(&self.command, self.timeout())?;
         let mut testees: Testees = Vec::new();
         testees.extend((1..self.jobs).map(|_| Box::new(first.another()) as _));
         testees.insert(0, Box::new(first));
@@ -352,6 +368,14 @@ impl Verify {
     /// Returns whether only a program with [`Additions`] can run this command.
     pub fn needs_additions(&self) -> bool {
         self.provider.is_some() || self.output.needs_pages()
+    }
+
+    fn usual_timeout(&self) -> Duration {
+        if self.program.program().is_some() { PROGRAM_TIMEOUT } else { DEFAULT_TIMEOUT }
+    }
+
+    fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or_else(|| self.usual_timeout())
     }
 
     /// The options about a gateway.
@@ -393,6 +417,7 @@ impl Verify {
             profile,
             provider: self.provider,
             through: self.through.told(),
+            program: self.program.told(),
             model: self.model.clone(),
             dialect: self.dialect.map(|dialect| dialect.to_string()),
             stream_pieces: (self.stream_pieces != StreamPieces::default()).then(|| self.stream_pieces.to_string()),
@@ -401,7 +426,7 @@ impl Verify {
             op: self.selection.op.iter().map(ToString::to_string).collect(),
             clause: self.selection.clause.clone(),
             max_unsupported: self.max_unsupported,
-            timeout: self.timeout.as_secs_f64(),
+            timeout: self.timeout().as_secs_f64(),
             seed: self.shuffle.or_else(|| in_ci.then(random)),
             shard: self.selection.shard.as_ref().map(Shard::to_string),
             jobs: usize::try_from(self.jobs).unwrap_or(usize::MAX),
@@ -472,8 +497,8 @@ impl Verify {
         }
         add_terms(options, &mut words);
         let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
-        if self.timeout != DEFAULT_TIMEOUT {
-            add("--timeout", &self.timeout.as_secs_f64().to_string());
+        if let Some(timeout) = self.timeout.filter(|timeout| *timeout != self.usual_timeout()) {
+            add("--timeout", &timeout.as_secs_f64().to_string());
         }
         if let Some(folder) = &self.corpus {
             add("--corpus", &folder.display().to_string());
@@ -502,6 +527,7 @@ pub fn add_terms(options: &RunOptions, words: &mut Vec<String>) {
                 add("--client", &client.to_string());
                 words.extend_from_slice(options);
             }
+            words.extend(options.program.iter().flat_map(|program| program.options.clone()));
         }
     }
 }

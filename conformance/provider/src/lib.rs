@@ -16,6 +16,7 @@
 //! | `script` | turns, their shape and their faults, read from JSON |
 //! | `overheard` | the record of a run that somebody else answered |
 //! | `plan` | what is to happen in a run, alone or in a session |
+//! | `played_program` | what a program as it is plays, and how its requests are read |
 //! | `exchange` | what is to be sent when |
 //! | `http` | requests as they come, paths, keys, the list of models, heads of answers |
 //! | `record` | what happened in a run |
@@ -38,6 +39,7 @@ mod http;
 mod judging;
 mod overheard;
 mod plan;
+mod played_program;
 mod record;
 mod run;
 mod script;
@@ -54,6 +56,7 @@ pub use http::{Received, Unreadable, usual_model};
 pub use judging::{WireFinding, WireLevel, cache_loss, judge, judge_retries};
 pub use overheard::{Overheard, overheard};
 pub use plan::{EngineOptions, RunPlan, SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
+pub use played_program::{ProgramCall, ProgramPlan};
 pub use record::{
     Attempt, BreachOutcome, CallPart, Came, JudgedBreach, PlayedFault, RequestProblem, Said, SaidByModel, SaidThought,
     Stray, StrayReason, WireRecord,

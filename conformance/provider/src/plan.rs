@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::example::example_of;
+use crate::played_program::ProgramPlan;
 use crate::script::{ObjectReading, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -36,13 +37,16 @@ pub struct RunPlan {
     pub tools: Vec<String>,
     /// The runs of a session, instead of `turns` and `tools`.
     pub session: Option<SessionPlan>,
+    /// The prompt and the tools of a program as it is, which no adapter drives.
+    pub program: Option<ProgramPlan>,
 }
 
 impl RunPlan {
     /// A run of a model that answers these turns, whatever the agent begins with.
     pub fn of_turns(api: Api, turns: Vec<WireTurn>) -> Self {
         let (model, given, tools) = (None, Vec::new(), Vec::new());
-        Self { api, stream: false, reasoning: false, dialect: None, model, turns, given, tools, session: None }
+        let (session, program) = (None, None);
+        Self { api, stream: false, reasoning: false, dialect: None, model, turns, given, tools, session, program }
     }
 
     /// The run of a case of op `tools`. How the agent reaches the model is the caller's to add.
@@ -111,6 +115,16 @@ impl RunPlan {
         let has_no_question = self.given.iter().rfind(says).is_none_or(|last| last["type"] == "ai");
         (is_own && has_no_question)
             .then_some("but for blank texts, which the API refuses, the given list ends without a question")
+    }
+
+    /// The run of a program that plays a case of op `tools`.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with the input, and where.
+    pub fn of_program(api: Api, input: &str, program: ProgramPlan) -> Result<Self, Error> {
+        // It declares tools of its own beside those of the case, and by other names.
+        Ok(Self { tools: Vec::new(), program: Some(program), ..Self::of_case_input(api, input)? })
     }
 
     /// All runs of a case of op `session`, which have one key. The model's thinking is to be switched on where the script has some that the

@@ -41,7 +41,7 @@ mod transcript;
 
 pub use error::{Error, Exit};
 pub use files::files_in;
-pub use options::{RunGateway, RunOptions, by_name, can_be_put};
+pub use options::{RunGateway, RunOptions, RunProgram, by_name, can_be_put};
 pub use reference::StoredReference;
 pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, date, lack, run};
 pub use serve::{Served, serve, serve_together};

@@ -19,6 +19,9 @@ pub struct RunOptions {
     /// The gateway that was between client and provider, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<RunGateway>,
+    /// How the program is started, if one is tested as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<RunProgram>,
     /// The model that it should ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -80,6 +83,13 @@ pub struct RunGateway {
     pub options: Vec<String>,
 }
 
+/// A program that is tested as it is, from its command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunProgram {
+    /// The words of the command line that say how it is started, with their placeholders.
+    pub options: Vec<String>,
+}
+
 impl RunOptions {
     /// Names the profile of the run and its wire: `universal over anthropic:stream`, or `universal over openai-chat → anthropic:stream
     /// through litellm`.
@@ -90,7 +100,8 @@ impl RunOptions {
         };
         let over = self.provider.map(|transport| format!(" over {client}{transport}{name}")).unwrap_or_default();
         let dialect = self.dialect.as_ref().map(|dialect| format!(" with {dialect}")).unwrap_or_default();
-        format!("{}{over}{dialect}", self.profile)
+        let door = if self.program.is_some() { ", as a program" } else { "" };
+        format!("{}{over}{dialect}{door}", self.profile)
     }
 
     /// Returns whether a case can be part of such a run.
@@ -105,7 +116,8 @@ impl RunOptions {
             "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
             count(declined, "case")
         );
-        (declined > most).then_some(what)
+        // A program has no hello: what it can play is known case by case.
+        (declined > most && self.program.is_none()).then_some(what)
     }
 }
 

@@ -357,6 +357,7 @@ fn options(strict: bool) -> RunOptions {
         model: None,
         through: None,
         dialect: None,
+        program: None,
         stream_pieces: None,
     }
 }

@@ -186,7 +186,7 @@ impl EndedThrough {
     }
 
     fn sides(&self, client: Api) -> GatewayRun<'_> {
-        let EndedRun { plan, record } = &self.run;
+        let EndedRun { plan, record, .. } = &self.run;
         GatewayRun { client, plan, record, exchanges: &self.exchanges }
     }
 

@@ -225,6 +225,7 @@ impl Gateway {
             variables,
             withheld: env::vars_os().map(|(name, _)| name).filter(is_withheld).collect(),
             log: self.log.as_ref().map(open).transpose()?,
+            ..Surroundings::default()
         })
     }
 

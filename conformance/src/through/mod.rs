@@ -31,8 +31,8 @@ use threadspec_runner::{Process, Testee, Trouble, interrupt};
 ///
 /// Says why the gateway does not get ready.
 pub(crate) fn testees(asked: &OverProvider<'_>) -> Result<(Testees, Arc<ModelServer>), Unready> {
-    let &OverProvider { transport, model, dialect, pieces, through: options, command, timeout, .. } = asked;
-    let server = Arc::new(ModelServer::start(transport, model, dialect, Some(pieces))?);
+    let &OverProvider { transport, through: options, command, timeout, .. } = asked;
+    let server = Arc::new(ModelServer::of(asked)?);
     if let Some(path) = options.log() {
         gateway::prepare_log(path)?;
     }

@@ -21,6 +21,9 @@ use threadspec::oracle::Api;
 use threadspec::surrogates::{marked, unmark_surrogates};
 use threadspec_judge::universal::value;
 
+/// Ends a namespace in the name of a call: Responses has a member of its own for it.
+pub const NAMESPACE_END: char = '\u{1f}';
+
 /// An answer of a model. All texts are marked data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelAnswer {

@@ -1,7 +1,7 @@
 //! Answers of OpenAI's Responses.
 
 use super::shape::{EventPart, StreamEvent, StreamShape};
-use super::{EventList, Finish, ModelAnswer, SaidCall, Thinking, in_turn};
+use super::{EventList, Finish, ModelAnswer, NAMESPACE_END, SaidCall, Thinking, in_turn};
 use crate::failure::ApiError;
 use crate::request::ApiRequest;
 use crate::usage::Usage;
@@ -75,6 +75,8 @@ enum OutputItem<'a> {
         status: &'a str,
         arguments: &'a str,
         call_id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
         name: &'a str,
     },
 }
@@ -214,14 +216,21 @@ impl<'a> Items<'a> {
                 let content = if is_whole { parts(self.answer) } else { Vec::new() };
                 OutputItem::Message { id, kind: "message", status, role: "assistant", content }
             }
-            ItemSource::Call(call) => OutputItem::Call {
-                id,
-                kind: "function_call",
-                status,
-                arguments: if is_whole { &call.arguments } else { "" },
-                call_id: &call.id,
-                name: &call.name,
-            },
+            ItemSource::Call(call) => {
+                let (namespace, name) = match call.name.split_once(NAMESPACE_END) {
+                    Some((namespace, name)) => (Some(namespace), name),
+                    None => (None, call.name.as_str()),
+                };
+                OutputItem::Call {
+                    id,
+                    kind: "function_call",
+                    status,
+                    arguments: if is_whole { &call.arguments } else { "" },
+                    call_id: &call.id,
+                    namespace,
+                    name,
+                }
+            }
         }
     }
 }

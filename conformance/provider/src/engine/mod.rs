@@ -8,7 +8,7 @@ use crate::exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
 use crate::http::{Head, Received, Route, Unreadable, disguised, keys, models, path, usual_model, without_keys};
 use crate::plan::{EngineOptions, RunPlan};
 use crate::record::{Stray, StrayReason, WireRecord};
-use crate::run::{Listed, PlayedRun, SessionTurns, Turns};
+use crate::run::{Listed, PlayedRun, ProgramTurns, SessionTurns, Turns};
 use crate::serve::Answers;
 use memchr::memmem;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -74,6 +74,8 @@ pub struct EndedRun {
     pub plan: RunPlan,
     /// The record.
     pub record: WireRecord,
+    /// The bodies of the first requests that were not part of the conversation, if a program is played to.
+    pub beside: Vec<String>,
 }
 
 impl Engine {
@@ -96,9 +98,10 @@ impl Engine {
 
     /// Begins a run, whose requests carry this key.
     pub fn begin(&mut self, now: Duration, key: &str, plan: RunPlan) {
-        let turns: Box<dyn Turns> = match &plan.session {
-            Some(session) => Box::new(SessionTurns::new(session.clone())),
-            None => Box::new(Listed(plan.turns.clone())),
+        let turns: Box<dyn Turns> = match (&plan.session, &plan.program) {
+            (Some(session), _) => Box::new(SessionTurns::new(session.clone())),
+            (None, Some(program)) => Box::new(ProgramTurns::new(program.clone(), plan.turns.clone())),
+            (None, None) => Box::new(Listed(plan.turns.clone())),
         };
         self.begin_with(now, key, plan, turns);
     }
@@ -123,7 +126,7 @@ impl Engine {
         {
             known.remove(&oldest);
         }
-        Some(EndedRun { plan: run.plan, record: run.record })
+        Some(EndedRun { plan: run.plan, record: run.record, beside: run.beside })
     }
 
     /// Forgets a run whose agent is ended before it replied. What still carries its key was under way then, and is nobody's fault.
@@ -258,7 +261,9 @@ impl Engine {
         match endpoint {
             Route::Answer(_) => {
                 let (position, reaction) = run.attempt(now, head, &received, &self.options);
-                self.open.insert(id, (key, position));
+                if let Some(position) = position {
+                    self.open.insert(id, (key, position));
+                }
                 reaction
             }
             Route::Count(_) => PlayedRun::count(head, &received),

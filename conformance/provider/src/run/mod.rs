@@ -3,9 +3,11 @@
 mod body;
 mod judge;
 mod play;
+mod program;
 
 pub(crate) use body::{Body, Kept};
 pub(crate) use judge::{Repeatable, RuleHeaders};
+pub(crate) use program::ProgramTurns;
 
 use crate::exchange::Reaction;
 use crate::http::{Head, Received, without_keys};
@@ -25,6 +27,9 @@ use threadspec_judge::universal::value;
 /// How many strays a run keeps; the others say nothing new.
 const MOST_STRAYS: usize = 1000;
 
+/// How many requests beside the conversation are kept.
+const MOST_BESIDE: usize = 32;
+
 /// How many attempts can become old with one answer.
 const MOST_AT_ONCE: usize = 100;
 
@@ -38,6 +43,8 @@ pub(crate) struct PlayedRun {
     kept: Kept,
     prompts: PromptLog,
     ids: IdSource,
+    /// The bodies of requests beside the conversation.
+    pub(crate) beside: Vec<String>,
 }
 
 impl PlayedRun {
@@ -46,7 +53,8 @@ impl PlayedRun {
         let (attempts, strays) = (Vec::new(), Vec::new());
         let runs = Vec::new();
         let record = WireRecord { api: plan.api, key, began: now, ended: now, attempts, strays, runs };
-        Self { plan, record, turns, asks: Vec::new(), kept: Kept::default(), prompts: PromptLog::default(), ids }
+        let (kept, prompts, beside) = (Kept::default(), PromptLog::default(), Vec::new());
+        Self { plan, record, turns, asks: Vec::new(), kept, prompts, ids, beside }
     }
 
     /// Forgets the bodies of all asks but the last ones. Their contents may still be repeated.
@@ -67,16 +75,25 @@ impl PlayedRun {
         }
     }
 
-    /// Takes a request for an answer. Its position in the record names it.
+    /// Takes a request for an answer. Its position in the record names it; one beside the conversation has none.
     pub(crate) fn attempt(
         &mut self,
         now: Duration,
         head: &Head,
         received: &Received,
         options: &EngineOptions,
-    ) -> (usize, Reaction) {
+    ) -> (Option<usize>, Reaction) {
         let headers = RuleHeaders::of(received);
         let mut body = Body::read(self.plan.api, &self.kept, received);
+        if let Some(request) = &body.request
+            && let Some(turn) = self.turns.beside(request)
+        {
+            let reaction = self.play_beside(Acceptable { ask: usize::MAX, head, request, body: &body, options }, &turn);
+            if self.beside.len() < MOST_BESIDE {
+                self.beside.push(body.text);
+            }
+            return (None, reaction);
+        }
         let position = self.record.attempts.len();
         let found = ask_of(&mut self.asks, &self.record.attempts, body.request.as_ref());
         let ask = found.unwrap_or_else(|| {
@@ -114,7 +131,7 @@ impl PlayedRun {
             streamed: played.streamed,
             delivered: None,
         });
-        (position, played.reaction)
+        (Some(position), played.reaction)
     }
 
     /// Takes the word that a run of a session begins, counted from 1: the next one, or again the last one.
@@ -287,6 +304,11 @@ pub(crate) trait Turns: Debug + Send {
 
     /// A run of a session begins, counted from 0.
     fn begin_run(&mut self, _run: usize) {}
+
+    /// The answer to a request that is not part of the conversation; `None` if it is.
+    fn beside(&mut self, _request: &ApiRequest) -> Option<WireTurn> {
+        None
+    }
 }
 
 /// A list: each ask has its own turn, in the order in which the asks came.

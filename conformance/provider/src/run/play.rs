@@ -84,6 +84,11 @@ impl PlayedRun {
         played
     }
 
+    /// Answers a request that is not part of the conversation.
+    pub(super) fn play_beside(&mut self, attempt: Acceptable<'_>, turn: &WireTurn) -> Reaction {
+        self.answer(attempt, turn, None).reaction
+    }
+
     /// Says the turn, or as much of it as a fault lets through.
     fn answer(&mut self, attempt: Acceptable<'_>, turn: &WireTurn, fault: Option<&Fault>) -> Played {
         let Acceptable { ask, head, request, body, options } = attempt;

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{IsTerminal, PipeReader, Read, Write};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -240,6 +241,12 @@ pub struct Surroundings<'a> {
     pub variables: Vec<(&'a str, OsString)>,
     /// Those of this program's environment that it does not get.
     pub withheld: Vec<OsString>,
+    /// True if it gets none of them.
+    pub is_bare: bool,
+    /// Its working folder, if not this program's.
+    pub folder: Option<PathBuf>,
+    /// The file that it reads as standard input, if any.
+    pub input: Option<File>,
     /// Where its output is written, beside its last lines, which are kept.
     pub log: Option<File>,
 }
@@ -260,7 +267,7 @@ impl Companion {
         Ok(Self { group, said: Arc::default(), _held: None })
     }
 
-    /// Starts a command whose output is kept, and which reads nothing. It does not end with the thread that asks for it.
+    /// Starts a command whose output is kept, and which reads a file or nothing. It does not end with the thread that asks for it.
     ///
     /// # Errors
     ///
@@ -269,7 +276,7 @@ impl Companion {
         let lacking = |error: io::Error| Unready::Shortage(error.to_string());
         let (reader, writer) = io::pipe().map_err(lacking)?;
         let other = writer.try_clone().map_err(lacking)?;
-        let Surroundings { variables, withheld, log } = around;
+        let Surroundings { variables, withheld, is_bare, folder, input, log } = around;
         let variables: Vec<(String, OsString)> =
             variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let command = command.to_vec();
@@ -277,7 +284,13 @@ impl Companion {
         let (tell, started) = channel();
         let start = move || {
             let group = ProcessGroup::spawn_as(&command, |prepared| {
-                prepared.stdin(Stdio::null()).stdout(writer).stderr(other);
+                prepared.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(writer).stderr(other);
+                if is_bare {
+                    prepared.env_clear();
+                }
+                if let Some(folder) = &folder {
+                    prepared.current_dir(folder);
+                }
                 for name in &withheld {
                     prepared.env_remove(name);
                 }

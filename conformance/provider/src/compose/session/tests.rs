@@ -57,7 +57,7 @@ impl PlayedSession {
     }
 
     fn output(mut self, reply: Value) -> Value {
-        let EndedRun { plan, record } = self.engine.end(self.now, KEY).expect("a run");
+        let EndedRun { plan, record, .. } = self.engine.end(self.now, KEY).expect("a run");
         match compose(&plan, &record, Reply::Ok(reply)) {
             Reply::Ok(output) => output,
             other => panic!("{other:?}"),

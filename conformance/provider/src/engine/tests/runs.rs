@@ -14,7 +14,7 @@ fn planned(api: Api, stream: bool) -> RunPlan {
 }
 
 fn composed(wire: Wire, reply: Value) -> Value {
-    let EndedRun { plan, record } = wire.over();
+    let EndedRun { plan, record, .. } = wire.over();
     match compose(&plan, &record, Reply::Ok(reply)) {
         Reply::Ok(output) => output,
         other => panic!("{other:?}"),
@@ -141,7 +141,7 @@ fn what_keeps_a_case_from_being_judged_is_said() {
 
 #[test]
 fn who_never_asked_the_model_refused() {
-    let EndedRun { plan, record } = Wire::of_plan(planned(Api::OpenAiChat, false)).over();
+    let EndedRun { plan, record, .. } = Wire::of_plan(planned(Api::OpenAiChat, false)).over();
     let refusal = Reply::Reject { kind: RejectKind::InvalidInput, message: "no messages".into() };
     assert_eq!(compose(&plan, &record, refusal.clone()), refusal);
     assert_eq!(compose(&plan, &record, Reply::Ok(json!({"failure": "no messages"}))), refusal);
@@ -150,7 +150,7 @@ fn who_never_asked_the_model_refused() {
     assert_eq!(output["requests"], json!([]));
     let mut wire = Wire::of_plan(planned(Api::OpenAiChat, false));
     wire.ask(&body(Api::OpenAiChat, false));
-    let EndedRun { plan, record } = wire.over();
+    let EndedRun { plan, record, .. } = wire.over();
     let Reply::Ok(output) = compose(&plan, &record, refusal) else { panic!("an output") };
     assert_eq!((&output["failure"], output["requests"].as_array().map(Vec::len)), (&json!("no messages"), Some(1)));
 }

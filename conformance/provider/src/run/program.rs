@@ -1,0 +1,45 @@
+//! Answers a program as it is: with the names that it declares, and apart what is not the conversation.
+
+use super::Turns;
+use crate::played_program::ProgramPlan;
+use crate::script::WireTurn;
+use threadspec_apis::ApiRequest;
+
+/// The answer to requests beside the conversation.
+const BESIDE: &str = "OK";
+
+/// The turns of a program's run.
+#[derive(Debug)]
+pub(crate) struct ProgramTurns {
+    plan: ProgramPlan,
+    turns: Vec<WireTurn>,
+    /// True once a request of the conversation came.
+    has_begun: bool,
+}
+
+impl ProgramTurns {
+    pub(crate) fn new(plan: ProgramPlan, turns: Vec<WireTurn>) -> Self {
+        Self { plan, turns, has_begun: false }
+    }
+}
+
+impl Turns for ProgramTurns {
+    fn turn(&mut self, ask: usize, request: &ApiRequest) -> Option<WireTurn> {
+        let mut turn = self.turns.get_mut(ask).map(std::mem::take)?;
+        for call in turn.calls.iter_mut().filter(|call| self.plan.tools.contains(&call.name)) {
+            if let Some(declared) = self.plan.declared(request, &call.name) {
+                call.name = declared;
+            }
+        }
+        Some(turn)
+    }
+
+    fn beside(&mut self, request: &ApiRequest) -> Option<WireTurn> {
+        let has_prompt = self.plan.has_prompt(request);
+        if self.plan.declares_ours(request) && (has_prompt || !self.has_begun) {
+            self.has_begun |= has_prompt;
+            return None;
+        }
+        Some(WireTurn { content: Some(BESIDE.to_owned()), ..WireTurn::default() })
+    }
+}
