@@ -206,9 +206,10 @@ impl Ruling {
         self.findings().iter().filter(is_must)
     }
 
-    /// The breaches of what HTTP and the API demand. No case of any clause passes with one, since a provider saw them.
+    /// The breaches of what HTTP and the API demand, and those for which a request was refused. No case of any clause passes with one, since a
+    /// provider saw them.
     pub fn breaches_of_wire(&self) -> impl Iterator<Item = &Finding> {
-        self.findings().iter().filter(|finding| wire::is_of_wire(finding))
+        self.findings().iter().filter(|finding| wire::is_of_wire(finding) || self.findings.refused.contains(finding))
     }
 
     /// Why the run shows nothing, if so.
