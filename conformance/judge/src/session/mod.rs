@@ -48,6 +48,7 @@ mod tests;
 
 use crate::Error;
 use crate::shape::SessionWireReport;
+use crate::universal::record::unwrap_answers;
 use crate::universal::several::SessionState;
 use crate::universal::wire::{ProviderView, is_of_wire};
 use crate::universal::{Abilities, AgentReply, Finding, Others, Ruling, WireState};
@@ -97,7 +98,11 @@ fn judge_in(
             return Ok(Ruling::of_refused_session(what));
         }
     };
-    let (records, seen) = report::read(output, session.runs.len()).map_err(Error::new)?;
+    let (mut records, seen) = report::read(output, session.runs.len()).map_err(Error::new)?;
+    if abilities.wraps_results {
+        let requests = records.iter_mut().flat_map(|record| &mut record.requests);
+        requests.for_each(|request| unwrap_answers(&mut request.messages));
+    }
     let wire = match seen {
         None => None,
         Some(SessionWireReport { api, said, findings, unsupported, .. }) => {

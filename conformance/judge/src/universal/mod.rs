@@ -53,6 +53,8 @@ pub struct Abilities {
     pub exact_integers: bool,
     /// It takes several requests at once.
     pub concurrent: bool,
+    /// Each result that it sends is in a wrapper that no result can close.
+    pub wraps_results: bool,
     /// Its abilities for sessions.
     pub session: SessionAbilities,
 }
@@ -126,6 +128,10 @@ fn judge_in(
         AgentReply::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
         AgentReply::Refusal(message) => (Record::rejected(message), None),
     };
+    let mut record = record;
+    if abilities.wraps_results {
+        record.unwrap_answers();
+    }
     let (record, wire) = match seen {
         None => (record.unshared(&script).unwrap_or(record), None),
         Some(seen) => {
