@@ -40,6 +40,8 @@ pub struct ApiRequest {
     pub parallel: Option<bool>,
     /// True if it switches the model's thinking on.
     pub thinking: bool,
+    /// True if the model thinks only where it likes to (`adaptive`): then a response may come back without its thoughts.
+    pub thinks_freely: bool,
     /// True if the texts of the thinking are to be left out of the answer, and only their signatures to come.
     pub omits_thinking: bool,
     /// True if it limits the length of the answer.
@@ -114,6 +116,7 @@ impl ApiRequest {
                 Api::OpenAiChat | Api::OpenAiResponses => body["parallel_tool_calls"].as_bool(),
             },
             thinking: is_thinking(api, body),
+            thinks_freely: api == Api::Anthropic && body["thinking"]["type"] == "adaptive",
             omits_thinking: api == Api::Anthropic && body["thinking"]["display"] == "omitted",
             has_max_tokens: MAX_TOKENS.iter().any(|name| !body[*name].is_null()),
             max_tokens: MAX_TOKENS.iter().find_map(|name| body[*name].as_u64()),

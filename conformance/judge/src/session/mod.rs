@@ -103,14 +103,16 @@ fn judge_in(
         let requests = records.iter_mut().flat_map(|record| &mut record.requests);
         requests.for_each(|request| unwrap_answers(&mut request.messages));
     }
+    let mut thinks_freely = false;
     let wire = match seen {
         None => None,
-        Some(SessionWireReport { api, said, findings, unsupported, .. }) => {
+        Some(SessionWireReport { api, said, findings, adaptive, unsupported, .. }) => {
             session.hear(said)?;
+            thinks_freely = adaptive.is(&true);
             Some(ProviderView::of(&api, findings, unsupported).map_err(Error::new)?)
         }
     };
-    let mut judging = Judging::new(&session, &records, abilities);
+    let mut judging = Judging { thinks_freely, ..Judging::new(&session, &records, abilities) };
     judging.judge();
     if step > 0 && !others.is_empty() {
         judging.judge_strangers(&others.strangers(input, step));
