@@ -11,6 +11,7 @@ use threadspec_golden::clause;
 use threadspec_judge::json::list;
 
 const COMPACT: &[&str] = &[clause::SESSION_COMPACT];
+const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
 const WHOLE: &[&str] = &[clause::SESSION_COMPACT_WHOLE];
 
 /// Compacts in another way.
@@ -110,7 +111,7 @@ fn valid() -> Vec<Planted> {
             }
         });
     }));
-    all.extend(bugs("pending-calls-compacted-away", COMPACT, &[Always, ThirdRun, ThirdCall], |agent, shows| {
+    let pending_taken = |agent: &mut SessionAgent, shows: Shows| {
         agent.compact = Box::new(move |run, budget| {
             sound::compact(run, budget);
             for call in run.waiting() {
@@ -119,7 +120,10 @@ fn valid() -> Vec<Planted> {
                 }
             }
         });
-    }));
+    };
+    all.extend(bugs("pending-calls-compacted-away", COMPACT, &[Always], pending_taken));
+    // No request shows that the call is gone: the decision on it names the fault.
+    all.extend(bugs("pending-calls-compacted-away", APPROVED, &[ThirdRun, ThirdCall], pending_taken));
     all.extend(bugs(
         "answers-of-the-open-round-compacted-away",
         COMPACT,

@@ -36,7 +36,7 @@ pub(in crate::universal) fn wrap(agent: &mut Agent, word: fn(usize) -> String) {
 pub(super) fn readings() -> Vec<Planted> {
     vec![
         reading("results-in-wrappers-with-a-random-word", |agent| {
-            wrap(agent, |number| format!("9{:08x}", number * 40_503));
+            wrap(agent, |number| format!("9{:016x}", number * 40_503));
         }),
         reading("answers-to-failures-in-other-words", |agent| {
             on_failure(agent, |error| format!("⚠ {error} (try something else)"))
