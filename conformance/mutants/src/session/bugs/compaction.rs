@@ -11,6 +11,7 @@ use threadspec_golden::clause;
 use threadspec_judge::json::list;
 
 const COMPACT: &[&str] = &[clause::SESSION_COMPACT];
+/// The run with the decision asks nothing, so that no request shows what was taken away: the decision names the fault.
 const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
 const WHOLE: &[&str] = &[clause::SESSION_COMPACT_WHOLE];
 
@@ -111,7 +112,7 @@ fn valid() -> Vec<Planted> {
             }
         });
     }));
-    let pending_taken = |agent: &mut SessionAgent, shows: Shows| {
+    all.extend(bugs("pending-calls-compacted-away", APPROVED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
         agent.compact = Box::new(move |run, budget| {
             sound::compact(run, budget);
             for call in run.waiting() {
@@ -120,10 +121,7 @@ fn valid() -> Vec<Planted> {
                 }
             }
         });
-    };
-    all.extend(bugs("pending-calls-compacted-away", COMPACT, &[Always], pending_taken));
-    // No request shows that the call is gone: the decision on it names the fault.
-    all.extend(bugs("pending-calls-compacted-away", APPROVED, &[ThirdRun, ThirdCall], pending_taken));
+    }));
     all.extend(bugs(
         "answers-of-the-open-round-compacted-away",
         COMPACT,
