@@ -33,7 +33,7 @@ pub use form::{append_only, form_violations, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};
 pub use provider::{
     Api, Breach, BreachDetail, ProviderRule, RequestContext, RequestForm, RequestHeaders, SentThinking, StoredItems,
-    provider_breaches, provider_breaches_in, provider_breaches_with, provider_rules,
+    place_and_fault, provider_breaches, provider_breaches_in, provider_breaches_with, provider_rules,
 };
 pub use texts::{in_order, normalize_line_ends};
 

@@ -33,6 +33,13 @@ fn thinking_that_goes_or_changes_is_an_error() {
         missing[at]["messages"][position]["content"].as_array_mut().expect("blocks").remove(0);
         assert!(broken(&missing).contains(&first(position)), "{:?}", broken(&missing));
     }
+    // Where the model thinks as it likes, all thinking of a response may be left out.
+    let mut adaptive = right.clone();
+    for body in &mut adaptive {
+        body["thinking"] = json!({"type": "adaptive"});
+    }
+    adaptive[2]["messages"][1]["content"].as_array_mut().expect("blocks").remove(0);
+    assert_eq!(broken(&adaptive), [""; 0]);
     for (at, member) in [(2, "thinking"), (5, "signature")] {
         let mut changed = right.clone();
         changed[at]["messages"][1]["content"][0][member] = json!("else");

@@ -35,6 +35,8 @@ pub struct RunPlan {
     pub given: Vec<Value>,
     /// The names of the case's tools, marked.
     pub tools: Vec<String>,
+    /// The texts that these tools give, marked.
+    pub results: Vec<String>,
     /// The runs of a session, instead of `turns` and `tools`.
     pub session: Option<SessionPlan>,
     /// The prompt and the tools of a program as it is, which no adapter drives.
@@ -44,9 +46,21 @@ pub struct RunPlan {
 impl RunPlan {
     /// A run of a model that answers these turns, whatever the agent begins with.
     pub fn of_turns(api: Api, turns: Vec<WireTurn>) -> Self {
-        let (model, given, tools) = (None, Vec::new(), Vec::new());
+        let (model, given, tools, results) = (None, Vec::new(), Vec::new(), Vec::new());
         let (session, program) = (None, None);
-        Self { api, stream: false, reasoning: false, dialect: None, model, turns, given, tools, session, program }
+        Self {
+            api,
+            stream: false,
+            reasoning: false,
+            dialect: None,
+            model,
+            turns,
+            given,
+            tools,
+            results,
+            session,
+            program,
+        }
     }
 
     /// The run of a case of op `tools`. How the agent reaches the model is the caller's to add.
@@ -71,6 +85,7 @@ impl RunPlan {
             turns: WireTurn::read_all(&model, "model")?,
             given: list(&read["messages"]).to_vec(),
             tools: tools.collect(),
+            results: results(&read["tools"]),
             ..Self::of_turns(api, Vec::new())
         })
     }
@@ -169,6 +184,20 @@ impl RunPlan {
             ServerDialect::CumulativeArguments | ServerDialect::RepeatedNames => None,
         }
     }
+}
+
+/// The texts that the tools of a case give, whatever decides which call gets them.
+fn results(tools: &Value) -> Vec<String> {
+    let of_tool = |results: &Value| match results {
+        Value::Object(keyed) => {
+            let by_id = keyed.get("byId").and_then(Value::as_object).into_iter().flat_map(|by_id| by_id.values());
+            let by_args = keyed.get("byArgs").map(list).into_iter().flatten().map(|pair| &pair[1]);
+            by_id.chain(by_args).cloned().collect()
+        }
+        other => list(other).to_vec(),
+    };
+    let all = tools.as_object().into_iter().flat_map(|tools| tools.values()).flat_map(of_tool);
+    all.filter_map(|result| result.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)).collect()
 }
 
 // How an engine answers.

@@ -23,8 +23,19 @@ pub struct Breach {
 
 impl fmt::Display for Breach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.rule, self.place, self.what)
+        write!(f, "{}: {}", self.rule, place_and_fault(&self.place, &self.what))
     }
+}
+
+/// Joins the place and the fault of a breach; what the whole body breaks has no place.
+///
+/// ```
+/// use threadspec::oracle::place_and_fault;
+/// assert_eq!(place_and_fault("tools[0]", "no name"), "tools[0]: no name");
+/// assert_eq!(place_and_fault("", "5 marks"), "5 marks");
+/// ```
+pub fn place_and_fault(place: &str, what: &str) -> String {
+    if place.is_empty() { what.to_owned() } else { format!("{place}: {what}") }
 }
 
 impl Breach {

@@ -9,7 +9,7 @@ mod openai_responses;
 mod openai_tools;
 mod sent_thinking;
 
-pub use breach::{Breach, BreachDetail};
+pub use breach::{Breach, BreachDetail, place_and_fault};
 pub use sent_thinking::SentThinking;
 
 use crate::surrogates::{mark_surrogates, repair_surrogates};

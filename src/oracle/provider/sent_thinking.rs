@@ -46,7 +46,8 @@ impl SentThinking {
     /// Takes the body of a request, and says which thinking before a call of the running turn has changed or is missing since.
     pub fn request(&mut self, body: &Value) -> Vec<Breach> {
         let mut breaches = Vec::new();
-        let is_on = matches!(text(&body["thinking"], "type"), "enabled" | "adaptive");
+        let asked = text(&body["thinking"], "type");
+        let is_on = matches!(asked, "enabled" | "adaptive");
         let messages = list(body, "messages");
         let running = anthropic::running_turn(messages);
         let mut end = 0;
@@ -59,8 +60,9 @@ impl SentThinking {
             let Some(id) = id else { continue };
             let now = hash(&blocks);
             let before = self.by_call.insert(id.to_owned(), now).unwrap_or(now);
-            // Earlier turns, and requests that do not think, may leave it out.
-            if !is_on || start < running || before == now || before == NONE {
+            // Earlier turns, and requests that do not think or think where the model likes to, may leave all of it out.
+            let may_be_left_out = now == NONE && asked == "adaptive";
+            if !is_on || start < running || before == now || before == NONE || may_be_left_out {
                 continue;
             }
             let place = format!("messages[{start}].content[0]");

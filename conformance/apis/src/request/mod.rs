@@ -43,6 +43,8 @@ pub struct ApiRequest {
     pub parallel: Option<bool>,
     /// True if it switches the model's thinking on.
     pub thinking: bool,
+    /// True if the model thinks only where it likes to (`adaptive`): then a response may come back without its thoughts.
+    pub thinks_freely: bool,
     /// True if the texts of the thinking are to be left out of the answer, and only their signatures to come.
     pub omits_thinking: bool,
     /// True if it limits the length of the answer.
@@ -122,6 +124,7 @@ impl ApiRequest {
                 Api::Gemini => None,
             },
             thinking: is_thinking(api, body),
+            thinks_freely: api == Api::Anthropic && body["thinking"]["type"] == "adaptive",
             omits_thinking: match api {
                 Api::Anthropic => body["thinking"]["display"] == "omitted",
                 Api::Gemini => gemini::either(gemini::config(body, "thinkingConfig"), "includeThoughts") != true,

@@ -67,6 +67,9 @@ impl Hello {
         if abilities.concurrent {
             hello["concurrent"] = true.into();
         }
+        if abilities.wraps_results {
+            hello["wrapsResults"] = true.into();
+        }
         if let Some(apis) = apis {
             hello["apis"] = apis.iter().map(ToString::to_string).collect();
         }
@@ -103,6 +106,7 @@ impl Hello {
             abilities: Abilities {
                 exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
                 concurrent: flag(&hello["concurrent"], "concurrent")?,
+                wraps_results: flag(&hello["wrapsResults"], "wrapsResults")?,
                 session,
             },
             apis: match &hello["apis"] {
@@ -189,6 +193,7 @@ mod tests {
             abilities: Abilities {
                 exact_integers: true,
                 concurrent: true,
+                wraps_results: true,
                 session: SessionAbilities { features: Features::all(), saves: Saves::Round, both_systems: true },
             },
             apis: Some(vec![Api::Anthropic]),

@@ -85,6 +85,9 @@ impl Judging<'_> {
         let returned = response.had_returned(call);
         let clause = if call.said.is_raw() && call.passed.is_none() && !is_open_cut {
             clause::SESSION_RAW
+        } else if self.compacts(place.run) && call.decision.as_ref().is_some_and(|decided| decided.run == place.run) {
+            // It waited when the thread was compacted.
+            clause::SESSION_COMPACT
         } else if call.is_denied() || (returned || !is_open_cut) && call.is_approved() {
             clause_of(&self.thread, (index, number), place.run, AnswerFault::Pairing)
         } else if call.passed.is_some() || response.is_passed() {
@@ -253,6 +256,7 @@ impl Judging<'_> {
             || matches!((read_inside(before), read_inside(now)), (Ok(one), Ok(other)) if !one.is_string() && equal(&one, &other, true))
             || self.is_result(call, content);
         let is_shortened = at.0 < self.thread.compacted.max(self.thread.filtered)
+            && !is_garbled(before, now)
             && !self.thread.is_result_of_another(at, now, layout.block_of.len());
         if is_same || is_shortened {
             return None;
@@ -310,7 +314,8 @@ impl Judging<'_> {
             return if of_another(&self.thread) { another() } else { None };
         }
         if returned && !call.is_denied() {
-            if is_result || (may_be_told || may_be_shortened) && !of_another(&self.thread) {
+            let is_garbled = matches!(outcome, CallOutcome::Result(Value::String(result)) if is_garbled(result, now));
+            if is_result || (may_be_told || may_be_shortened) && !is_garbled && !of_another(&self.thread) {
                 return None;
             }
             let CallOutcome::Result(result) = outcome else {
@@ -356,6 +361,16 @@ impl Judging<'_> {
             && call.executions.is_empty()
             && matches!(self.thread.outcome(call), CallOutcome::Result(_))
     }
+}
+
+/// Returns whether a text is another one with some characters changed. It is neither shortened then, nor told in other words.
+pub(super) fn is_garbled(before: &str, now: &str) -> bool {
+    let is_like = |(one, other): &(char, char)| {
+        one.to_lowercase().eq(other.to_lowercase()) || !one.is_ascii() && matches!(other, '?' | '\u{fffd}')
+    };
+    let alike = before.chars().zip(now.chars()).filter(is_like).count();
+    let length = before.chars().count();
+    before != now && length == now.chars().count() && alike > 0 && alike * 2 >= length
 }
 
 /// Returns whether a text names a reason, as it is or escaped.

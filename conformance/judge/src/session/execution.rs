@@ -74,7 +74,8 @@ impl Judging<'_> {
                 Some(place) => {
                     self.judge_execution(run, executed, place, decisions);
                     if let Some(call) = self.thread.call_mut(place) {
-                        call.executions.push((run, executed.returned));
+                        let returned = executed.returned && !self.session.runs[run].ends_without_result(&call.said.id);
+                        call.executions.push((run, returned));
                     }
                 }
                 None if self.is_hand_over(&executed.id) => {}
@@ -198,6 +199,13 @@ impl Judging<'_> {
         }
     }
 
+    /// Returns whether a run begins with a compaction behind which a call is no longer there.
+    fn is_compacted_away(&self, run: usize, id: &str) -> bool {
+        let messages = self.records[run].requests.first().map(|request| &request.messages);
+        let is_there = messages.into_iter().flatten().flat_map(|message| &message.calls).any(|call| call.id() == id);
+        self.compacts(run) && messages.is_some() && !is_there
+    }
+
     /// Judges whether what was decided, and what was beside it, was executed.
     pub(super) fn judge_decided(&mut self, run: usize, decisions: &Decisions) {
         let is_cut = self.endings.get(run).is_some_and(|ending| ending.is_cut);
@@ -209,8 +217,13 @@ impl Judging<'_> {
                 && call.executions.is_empty()
                 && !matches!(self.thread.outcome(call), CallOutcome::Unknown);
             if is_lost && decisions.is_complete && !is_cut {
-                let what = format!("run {}: `{id}`, which was approved, is never executed", run + 1);
-                self.add(clause::SESSION_APPROVED, what);
+                let (clause, why) = if self.is_compacted_away(run, &call.said.id) {
+                    (clause::SESSION_COMPACT, ": it waited, and compaction took it away")
+                } else {
+                    (clause::SESSION_APPROVED, "")
+                };
+                let what = format!("run {}: `{id}`, which was approved, is never executed{why}", run + 1);
+                self.add(clause, what);
                 if let Some(call) = self.thread.call_mut(place) {
                     call.is_reported = true;
                 }

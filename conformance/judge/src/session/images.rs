@@ -17,7 +17,8 @@ impl Judging<'_> {
             return;
         }
         let sent = sent_calls(&response.calls, block.message);
-        let is_open = layout.open_turn().contains(&at);
+        let may_be_left_out = self.thinks_freely && block.extras.opaque.is_empty();
+        let is_open = layout.open_turn().contains(&at) && !may_be_left_out;
         if let Some(what) = opaque::fault(response, block, block.extras, &sent, is_open) {
             self.opaque_faults.insert(index);
             self.add(clause::SESSION_OPAQUE, format!("{}: {what}", place.at(Some(block.index))));

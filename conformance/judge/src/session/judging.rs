@@ -20,6 +20,8 @@ pub(super) struct Judging<'a> {
     pub(super) session: &'a JudgedScript,
     pub(super) records: &'a [RunAccount],
     pub(super) abilities: Abilities,
+    /// True if the model thinks where it likes to, so that all thoughts of a response may be left out.
+    pub(super) thinks_freely: bool,
     pub(super) thread: JudgedThread<'a>,
     /// How each run ended that was judged.
     pub(super) endings: Vec<RunEnding>,
@@ -41,7 +43,7 @@ pub(super) struct Judging<'a> {
     /// The calls whose images were named.
     pub(super) image_faults: HashSet<(usize, usize)>,
     /// The faults of lists that were named, or belong to what was named.
-    known_faults: HashSet<String>,
+    pub(super) known_faults: HashSet<String>,
     /// Why the session shows nothing, if so.
     pub(super) unsupported: Option<String>,
 }
@@ -67,6 +69,7 @@ impl<'a> Judging<'a> {
             session,
             records,
             abilities,
+            thinks_freely: false,
             thread: JudgedThread::new(session),
             endings: Vec::new(),
             findings: Findings::default(),

@@ -48,6 +48,7 @@ mod tests;
 
 use crate::Error;
 use crate::shape::SessionWireReport;
+use crate::universal::record::unwrap_answers;
 use crate::universal::several::SessionState;
 use crate::universal::wire::{ProviderView, is_of_wire};
 use crate::universal::{Abilities, AgentReply, Finding, Others, Ruling, WireState};
@@ -97,15 +98,21 @@ fn judge_in(
             return Ok(Ruling::of_refused_session(what));
         }
     };
-    let (records, seen) = report::read(output, session.runs.len()).map_err(Error::new)?;
+    let (mut records, seen) = report::read(output, session.runs.len()).map_err(Error::new)?;
+    if abilities.wraps_results {
+        let requests = records.iter_mut().flat_map(|record| &mut record.requests);
+        requests.for_each(|request| unwrap_answers(&mut request.messages));
+    }
+    let mut thinks_freely = false;
     let wire = match seen {
         None => None,
-        Some(SessionWireReport { api, said, findings, unsupported, .. }) => {
+        Some(SessionWireReport { api, said, findings, adaptive, unsupported, .. }) => {
             session.hear(said)?;
+            thinks_freely = adaptive.is(&true);
             Some(ProviderView::of(&api, findings, unsupported).map_err(Error::new)?)
         }
     };
-    let mut judging = Judging::new(&session, &records, abilities);
+    let mut judging = Judging { thinks_freely, ..Judging::new(&session, &records, abilities) };
     judging.judge();
     if step > 0 && !others.is_empty() {
         judging.judge_strangers(&others.strangers(input, step));

@@ -72,8 +72,8 @@ fn difference(before: &[Placed<'_>], now: &[Placed<'_>]) -> Option<String> {
         };
         if one.message.speaker != Speaker::Tool {
             if !is_same(one.message, other.message) {
-                let (one, place) = (one.message.shown(), other.index + 1);
-                return Some(format!("message {place}: expected {one}, found {}", other.message.shown()));
+                let ([one, found], place) = (one.message.apart(other.message), other.index + 1);
+                return Some(format!("message {place}: expected {one}, found {found}"));
             }
             index += 1;
             continue;

@@ -1,5 +1,6 @@
 //! A request beside the thread: what is missing in it, what is there twice, and what became of each response.
 
+use super::answers::is_garbled;
 use super::judging::{Judging, RequestPlace};
 use super::layout::{RequestLayout, sent_calls};
 use super::naming::{AnswerFault, clause_of};
@@ -7,7 +8,9 @@ use super::thread::JudgedItem;
 use crate::feature::Saves;
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentMessage, Speaker};
-use crate::universal::value::{quote_text, text_became};
+use crate::universal::script::CallOutcome;
+use crate::universal::value::{equal, quote_text, read_inside, text_became};
+use serde_json::Value;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -305,7 +308,28 @@ impl Judging<'_> {
             }
         } else if !message.calls.is_empty() {
             self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: the model never sent {shown}"));
+        } else if let Some(id) = self.in_the_users_mouth(message, layout) {
+            let clause = if self.thread.compacted > 0 { clause::SESSION_COMPACT } else { clause::SESSION_SAID_ONCE };
+            self.add(clause, format!("{place_of}: {shown} has nothing but {id}"));
         }
+    }
+
+    /// What a call holds, if that alone is what a user message says, which is no item: no summary, and no word of the user.
+    fn in_the_users_mouth(&self, message: &AgentMessage, layout: &RequestLayout<'_>) -> Option<String> {
+        let text = message.text().trim();
+        if message.speaker != Speaker::Human || text.is_empty() {
+            return None;
+        }
+        let said = read_inside(text).ok().filter(|said| said.as_object().is_some_and(|members| !members.is_empty()));
+        self.thread.calls().filter(|(at, _)| at.0 < layout.block_of.len()).find_map(|(_, call)| {
+            let id = without_marks(&call.said.id);
+            let is_result = || matches!(self.thread.outcome(call), CallOutcome::Result(Value::String(result)) if result.trim() == text);
+            if said.as_ref().is_some_and(|said| equal(&call.own_args(), said, true)) {
+                Some(format!("the arguments of `{id}`"))
+            } else {
+                (call.has_returned(self.endings.len()) && is_result()).then(|| format!("the result of `{id}`"))
+            }
+        })
     }
 
     /// Judges the message that repeats a response, and the answers behind it.
@@ -330,7 +354,7 @@ impl Judging<'_> {
         let clause = if item.run == place.run {
             clause::AGENT_RESPONSE
         } else if index < self.thread.compacted {
-            if !now.trim().is_empty() {
+            if !now.trim().is_empty() && !is_garbled(said, now) {
                 return;
             }
             clause::SESSION_COMPACT_WHOLE

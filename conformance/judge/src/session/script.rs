@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::json::{is_beyond_doubles, tokens};
-use crate::script::{CallWish, ScriptAgent, ScriptCall, ScriptRun, ScriptTurn, SessionScript};
+use crate::script::{CallWish, CutMeans, ScriptAgent, ScriptCall, ScriptCut, ScriptRun, ScriptTurn, SessionScript};
 use crate::shape::{Part, Parts};
 use crate::universal::script::ScriptedOutcomes;
 use crate::universal::value::read_inside;
@@ -34,8 +34,7 @@ pub(super) struct PlannedRun {
     pub(super) summary: Option<String>,
     pub(super) turns: Vec<PlannedTurn>,
     pub(super) limit: Option<usize>,
-    /// The call during which the run is cut off.
-    pub(super) cut: Option<String>,
+    pub(super) cut: Option<ScriptCut>,
 }
 
 /// The model's answer to a request.
@@ -135,7 +134,7 @@ impl JudgedScript {
                 }
                 said.insert(call.id.as_str());
             }
-            if let Some(during) = run.cut.as_ref().filter(|during| !said.contains(during.as_str())) {
+            if let Some(during) = run.cut_call().filter(|during| !said.contains(during)) {
                 return wrong(format!("it is cut during `{during}`, which no response has"));
             }
         }
@@ -151,8 +150,18 @@ impl PlannedRun {
             summary: compact.and_then(|compact| compact.summary),
             turns: turns.into_iter().map(PlannedTurn::of).collect(),
             limit,
-            cut: cut.map(|cut| cut.during),
+            cut,
         }
+    }
+
+    /// The call during which the run is cut off.
+    pub(super) fn cut_call(&self) -> Option<&str> {
+        self.cut.as_ref().map(|cut| cut.during.as_str())
+    }
+
+    /// Returns whether the script itself lets a call end without a result, whatever the report says: it throws, or its process ends.
+    pub(super) fn ends_without_result(&self, id: &str) -> bool {
+        self.cut.as_ref().is_some_and(|cut| cut.how != CutMeans::Cancel && cut.during == id)
     }
 }
 

@@ -67,10 +67,10 @@ impl Judging<'_> {
             Some(response) => response.said.calls.iter().map(|call| call.id.as_str()).collect(),
             None => self.thread.calls().map(|(_, call)| call.said.id.as_str()).collect(),
         };
-        let is_executed = |id: &String| record.executed.iter().any(|executed| executed.id == *id);
+        let is_executed = |id: &str| record.executed.iter().any(|executed| executed.id == id);
         // A framework that waits for the call may ask once more, and say then that the run was cut.
         let fails = record.failure.as_ref().is_some_and(|failure| !failure.trim().is_empty());
-        let is_cut = plan.cut.as_ref().is_some_and(|id| is_executed(id) && (fails || open.contains(&id.as_str())));
+        let is_cut = plan.cut_call().is_some_and(|id| is_executed(id) && (fails || open.contains(&id)));
         let guarded = |response: &super::thread::ResponseFate<'_>| {
             response.calls.iter().any(|call| {
                 call.is_guarded && call.decision.is_none() && call.passed.is_none() && call.executions.is_empty()
@@ -100,7 +100,7 @@ impl Judging<'_> {
             return;
         }
         // An earlier response whose calls ran in this run is cut as well.
-        let during = self.session.runs[run].cut.as_deref();
+        let during = self.session.runs[run].cut_call();
         let cut = self.thread.calls().rev().find(|(_, call)| Some(call.said.id.as_str()) == during).map(|(at, _)| at.0);
         if let Some(response) = cut.and_then(|index| self.thread.items[index].response_mut()) {
             (response.cut_in, response.ends_run) = (Some(run), true);
@@ -109,7 +109,7 @@ impl Judging<'_> {
 
     /// The responses of the run that the AGENT clauses do not judge.
     pub(super) fn special(&self, run: usize, begin: usize) -> Vec<usize> {
-        let cut = self.session.runs[run].cut.as_deref();
+        let cut = self.session.runs[run].cut_call();
         let is_special = |&index: &usize| {
             self.thread.items[index].response().is_some_and(|response| {
                 response.has_raw()

@@ -43,6 +43,8 @@ pub struct SessionWireReport {
     pub said: Part<Parts<Parts<Value>>>,
     /// The faults of the requests as such.
     pub findings: Part<Parts<WireRemark>>,
+    /// True if the model was asked to think where it likes to.
+    pub adaptive: Part<bool>,
     /// Why the session shows nothing, if so.
     pub unsupported: Part<String>,
 }
@@ -156,7 +158,8 @@ shape!(
 );
 shape!(SessionOutput: runs "runs", wire "wire");
 shape!(
-    SessionWireReport: api "api", stream "stream", said "said", findings "findings", unsupported "unsupported",
+    SessionWireReport: api "api", stream "stream", said "said", findings "findings",
+    adaptive "adaptive", unsupported "unsupported",
 );
 shape!(
     RunReport: requests "requests", executed "executed", pending "pending", refused "refused", failure "failure",

@@ -73,6 +73,14 @@ impl<'a> Course<'a> {
         Self { script, record, exact, requests, rounds, end, retries }
     }
 
+    /// The turns behind which the model is asked again, each with where the next request stops repeating the one that was answered.
+    pub(crate) fn broken_prefixes(&self) -> impl Iterator<Item = (usize, usize)> {
+        let rounds = self.rounds.iter().filter_map(|round| Some((round.turn, round.broken_prefix?)));
+        let asked_on = (0..self.requests.len().saturating_sub(1))
+            .filter(|turn| self.script.goes_on_behind(*turn) && self.script.calls(*turn).is_empty());
+        rounds.chain(asked_on.filter_map(|turn| Some((turn, broken_prefix(&self.requests, turn)?))))
+    }
+
     /// Returns whether each call of each round is answered exactly once, so that contents can be judged.
     pub(crate) fn pairs_up(&self) -> bool {
         self.rounds.iter().all(|round| {
@@ -96,8 +104,8 @@ fn end(script: &RunScript, record: &Record) -> (CourseEnd, Vec<usize>) {
                 }
                 retries.push(turn + 1);
             }
-            // What was cut off may be asked for again.
-            ModelTurn::Response { calls, .. } if calls.is_empty() && extra > 0 && script.is_limited(turn) => {}
+            // What was cut off may be asked for again, and so may a call that nobody can read.
+            ModelTurn::Response { calls, .. } if calls.is_empty() && extra > 0 && script.goes_on_behind(turn) => {}
             ModelTurn::Response { calls, .. } if calls.is_empty() => return (CourseEnd::Stopped { extra }, retries),
             ModelTurn::Response { .. } => {
                 let asked = turn + 1 - retries.len();
@@ -114,10 +122,15 @@ fn is_same(one: &[super::message::AgentMessage], other: &[super::message::AgentM
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is(other))
 }
 
-fn round<'a>(script: &'a RunScript, requests: &[Conversation<'a>], turn: usize) -> Round<'a> {
+fn broken_prefix(requests: &[Conversation<'_>], turn: usize) -> Option<usize> {
     let (before, next) = (&requests[turn], &requests[turn + 1]);
     let same = before.rest.iter().zip(&next.rest).take_while(|(one, other)| one.message.is(other.message)).count();
-    let broken_prefix = (same < before.rest.len()).then_some(same);
+    (same < before.rest.len()).then_some(same)
+}
+
+fn round<'a>(script: &'a RunScript, requests: &[Conversation<'a>], turn: usize) -> Round<'a> {
+    let (before, next) = (&requests[turn], &requests[turn + 1]);
+    let broken_prefix = broken_prefix(requests, turn);
     let scripted = script.calls(turn);
     let repeats = |placed: &Placed<'_>| {
         let ids = placed.message.calls.iter().map(AgentCall::id);

@@ -31,6 +31,8 @@ pub(crate) struct Findings {
     pub(crate) unobserved: Vec<(Property, String)>,
     /// Breaches of `should` clauses that only a provider sees.
     pub(crate) recommended: Vec<Finding>,
+    /// Those of the breaches for which the provider refused a request.
+    pub(crate) refused: Vec<Finding>,
     /// The provider's remarks that are no breach.
     pub(crate) notes: Vec<String>,
 }

@@ -1,8 +1,8 @@
 //! Reads messages as leniently as a provider would, but distinguishes absent from empty.
 
-use super::value::{equal, quote_text};
+use super::value::{equal, quote_text, sides};
 use crate::shape::{self, ChatMessage, Part, Parts};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use threadspec::surrogates::without_marks;
 
 pub(crate) use crate::shape::Speaker;
@@ -109,11 +109,29 @@ impl AgentMessage {
             None => format!("{says}, null"),
         }
     }
+
+    /// Shows two messages that differ. Where both would look the same, each side also has what differs: a call, or the text from there on.
+    pub(crate) fn apart(&self, other: &Self) -> [String; 2] {
+        let [one, two] = [self, other].map(Self::shown);
+        if one != two {
+            return [one, two];
+        }
+        let whole = |call: &AgentCall| json!([call.name, call.args]);
+        let calls = self.calls.iter().zip(&other.calls).find(|(one, other)| !is_same_call(one, other));
+        let [first, second] = match calls {
+            Some((one, other)) => sides(&whole(one), &whole(other)),
+            None => sides(&self.text().into(), &other.text().into()),
+        };
+        [format!("{one}: {first}"), format!("{two}: {second}")]
+    }
+}
+
+fn is_same_call(one: &AgentCall, other: &AgentCall) -> bool {
+    one.name == other.name && equal(&one.args, &other.args, true)
 }
 
 fn same_calls(ones: &[AgentCall], others: &[AgentCall]) -> bool {
-    let same = |(one, other): (&AgentCall, &AgentCall)| one.name == other.name && equal(&one.args, &other.args, true);
-    ones.len() == others.len() && ones.iter().zip(others).all(same)
+    ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| is_same_call(one, other))
 }
 
 fn text(text: Part<String>, name: &str) -> Result<Option<String>, String> {

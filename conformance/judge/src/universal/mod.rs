@@ -53,6 +53,8 @@ pub struct Abilities {
     pub exact_integers: bool,
     /// It takes several requests at once.
     pub concurrent: bool,
+    /// Each result that it sends is in a wrapper that no result can close.
+    pub wraps_results: bool,
     /// Its abilities for sessions.
     pub session: SessionAbilities,
 }
@@ -126,6 +128,10 @@ fn judge_in(
         AgentReply::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
         AgentReply::Refusal(message) => (Record::rejected(message), None),
     };
+    let mut record = record;
+    if abilities.wraps_results {
+        record.unwrap_answers();
+    }
     let (record, wire) = match seen {
         None => (record.unshared(&script).unwrap_or(record), None),
         Some(seen) => {
@@ -206,9 +212,10 @@ impl Ruling {
         self.findings().iter().filter(is_must)
     }
 
-    /// The breaches of what HTTP and the API demand. No case of any clause passes with one, since a provider saw them.
+    /// The breaches of what HTTP and the API demand, and those for which a request was refused. No case of any clause passes with one, since a
+    /// provider saw them.
     pub fn breaches_of_wire(&self) -> impl Iterator<Item = &Finding> {
-        self.findings().iter().filter(|finding| wire::is_of_wire(finding))
+        self.findings().iter().filter(|finding| wire::is_of_wire(finding) || self.findings.refused.contains(finding))
     }
 
     /// Why the run shows nothing, if so.

@@ -72,6 +72,12 @@ impl Record {
         Self { failure: Some(message.to_owned()), is_rejected: true, ..Self::default() }
     }
 
+    /// Takes the declared wrappers off all answers.
+    pub(crate) fn unwrap_answers(&mut self) {
+        let lists = self.requests.iter_mut().chain(self.requests_at_end.iter_mut().flatten()).chain(&mut self.messages);
+        lists.for_each(|list| unwrap_answers(list));
+    }
+
     /// Returns whether the run says that it was refused or failed.
     pub(crate) fn says_why(&self) -> bool {
         self.failure.as_ref().is_some_and(|failure| !failure.is_empty())
@@ -120,6 +126,36 @@ impl Record {
         }
         Some(Self { requests, looks_shared: true, ..self.clone() })
     }
+}
+
+/// How long a random word is at least.
+const RANDOM: usize = 8;
+
+/// Takes the declared wrapper off each answer: a first and a last line with the same random word, which the result does not have, nor the
+/// wrapper of any other answer. A result could close every other wrapper by itself.
+pub(crate) fn unwrap_answers(messages: &mut [AgentMessage]) {
+    let lines = |message: &AgentMessage| message.text().lines().next().unwrap_or_default().to_owned();
+    let first: Vec<String> = messages.iter().map(lines).collect();
+    for index in 0..messages.len() {
+        let is_used = |word: &str| {
+            first
+                .iter()
+                .enumerate()
+                .any(|(other, line)| other != index && messages[other].speaker == Speaker::Tool && line.contains(word))
+        };
+        if let Some(inner) = wrapped(&messages[index], is_used) {
+            messages[index].content = Some(inner);
+        }
+    }
+}
+
+/// What is in the wrapper of an answer, if it has one whose random word is no other's.
+fn wrapped(message: &AgentMessage, is_used: impl Fn(&str) -> bool) -> Option<String> {
+    let (first, rest) = message.text().split_once('\n').filter(|_| message.speaker == Speaker::Tool)?;
+    let (inner, last) = rest.rsplit_once('\n')?;
+    let is_random = |word: &&str| word.len() >= RANDOM && word.bytes().any(|byte| byte.is_ascii_digit());
+    let mut words = first.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_random);
+    words.find(|word| last.contains(word) && !inner.contains(word) && !is_used(word)).map(|_| inner.to_owned())
 }
 
 fn read_requests(requests: Parts<Parts<ChatMessage>>, when: &str) -> Result<Vec<Vec<AgentMessage>>, String> {

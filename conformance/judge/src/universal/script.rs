@@ -240,15 +240,15 @@ impl RunScript {
         Ok(())
     }
 
-    /// Returns whether the response to request `index` was cut off at a limit, so that the rest may be asked for.
-    pub(crate) fn is_limited(&self, index: usize) -> bool {
-        self.limited.contains(&index)
+    /// Returns whether the response to request `index` was cut off at a limit, or has arguments that nobody can read. Then the model may be
+    /// asked for the rest, or for better ones.
+    pub(crate) fn goes_on_behind(&self, index: usize) -> bool {
+        self.limited.contains(&index) || self.api.is_some() && self.unreadable.contains(&index)
     }
 
-    /// Returns whether the response to request `index` was cut off at a limit, filtered or refused.
+    /// Returns whether the response to request `index` was cut off at a limit, filtered, refused, or cannot be read.
     pub(crate) fn is_cut_off(&self, index: usize) -> bool {
-        let is_unreadable = self.api.is_some() && self.unreadable.contains(&index);
-        self.limited.contains(&index) || self.withheld.contains(&index) || is_unreadable
+        self.goes_on_behind(index) || self.withheld.contains(&index)
     }
 
     /// Returns the part of the answer to request `index` that came whole before it failed.

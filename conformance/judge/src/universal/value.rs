@@ -225,18 +225,23 @@ pub(crate) fn quote_text(text: &str) -> String {
     quote(&Value::from(text))
 }
 
-/// Describes a changed value for people: both sides where they begin to differ, if that is far behind the beginning of a long one.
-pub(crate) fn became(expected: &Value, actual: &Value) -> String {
+/// Shows two values that differ: both where they begin to differ, if that is far behind the beginning of a long one.
+pub(crate) fn sides(expected: &Value, actual: &Value) -> [String; 2] {
     let [one, other] = [expected, actual].map(|value| without_marks(&value.to_string()).into_owned());
     let same = common_beginning(&one, &other);
     let equal = one[..same].chars().count();
-    let [one, other] = if equal + CONTEXT <= LONG {
+    if equal + CONTEXT <= LONG {
         [one, other].map(|text| for_people(&text))
     } else {
         let left_out = equal - CONTEXT;
         let around = |text: String| format!("…⟨{left_out} equal⟩…{}", for_people(cut(&text, left_out).1));
         [one, other].map(around)
-    };
+    }
+}
+
+/// Describes a changed value for people.
+pub(crate) fn became(expected: &Value, actual: &Value) -> String {
+    let [one, other] = sides(expected, actual);
     format!("{one} became {other}")
 }
 

@@ -150,6 +150,7 @@ impl ProviderView {
             let mut first = findings.found.remove(at);
             let rules: Vec<&str> = must.iter().map(|finding| finding.clause).filter(|clause| is_rule(clause)).collect();
             first.what += &format!("; answered with 400 {}", rules.join(", "));
+            findings.refused.push(first.clone());
             findings.found.insert(0, first);
             must.retain(|finding| !is_rule(finding.clause));
         }
@@ -167,18 +168,23 @@ impl ProviderView {
     /// request breaks. Returns why the session shows nothing, if so.
     pub(crate) fn settle_session(self, findings: &mut Findings) -> Option<String> {
         let Self { must, should, notes, unsupported, .. } = self;
-        let mut unexplained = Vec::new();
+        let (mut unexplained, mut refused) = (Vec::new(), Vec::new());
         for finding in must {
             let place = finding.what.split([',', ':']).take(2).collect::<Vec<_>>().join(",");
-            let is_there = |found: &&mut Finding| {
+            let is_there = |found: &&Finding| {
                 let behind = found.what.strip_prefix(&*place);
                 behind.is_some_and(|behind| behind.starts_with([',', ':'])) && !is_of_wire(found)
             };
-            match findings.found.iter_mut().find(is_there).filter(|_| is_rule(finding.clause)) {
-                Some(found) => found.what += &format!("; answered with 400 {}", finding.clause),
+            match findings.found.iter().position(|found| is_there(&found)).filter(|_| is_rule(finding.clause)) {
+                Some(at) => {
+                    findings.found[at].what += &format!("; answered with 400 {}", finding.clause);
+                    refused.push(at);
+                }
                 None => unexplained.push(finding),
             }
         }
+        refused.dedup();
+        findings.refused.extend(refused.into_iter().map(|at| findings.found[at].clone()));
         // What was refused was not answered, so that the rest cannot be judged.
         findings.cut_short |= unexplained.iter().any(|finding| is_rule(finding.clause));
         findings.found.splice(0..0, unexplained);

@@ -84,8 +84,8 @@ fn messages_mut(request: &mut Value) -> Option<&mut Vec<Value>> {
     }
 }
 
-/// Every change of the requests of a run, each message once.
-pub(super) fn changes(requests: &[Value]) -> Vec<RequestChange> {
+/// Every change of the requests of a run, each message once. `input` tells results from what a call is told in place of one.
+pub(super) fn changes(requests: &[Value], input: &str) -> Vec<RequestChange> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     for request in requests {
@@ -98,7 +98,11 @@ pub(super) fn changes(requests: &[Value]) -> Vec<RequestChange> {
             }
         }
         for message in messages(request).iter().filter(|message| seen.insert(message.to_string())) {
-            let of = speaker(message);
+            let is_scripted = |content: &Value| input.contains(&content.to_string()) || input.contains(text(content));
+            let of = match speaker(message) {
+                "tool" if message["type"] == "tool" && !is_scripted(&message["content"]) => "told",
+                of => of,
+            };
             for (name, edit) in [("lost", ValueEdit::Lost), ("twice", ValueEdit::Twice), ("moved", ValueEdit::Moved)] {
                 push(&mut found, requests, (name, of), Some(message), "", edit);
             }

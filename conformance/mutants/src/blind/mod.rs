@@ -169,7 +169,7 @@ impl<'a> Changed<'a> {
     /// Makes one in `step` of the changes, and judges each.
     fn judged(&self, step: usize, listed: &ListedChanges) -> Vec<(UnseenChange, Sight, Option<usize>)> {
         let offset = self.case.id.len();
-        let chosen = changes(&self.requests).into_iter().enumerate();
+        let chosen = changes(&self.requests, self.case.input()).into_iter().enumerate();
         let chosen = chosen.filter(|(number, _)| (number + offset).is_multiple_of(step)).map(|(_, change)| change);
         chosen.map(|change| self.seen(&change, listed)).collect()
     }

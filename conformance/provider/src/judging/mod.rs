@@ -192,7 +192,9 @@ fn judge_request(api: Api, one: Numbered<'_>, answers: &[&Said], findings: &mut 
         }
     }
     let mut next = 0;
-    for message in request.messages.iter().filter(|message| message.speaker == Speaker::Ai) {
+    let turn = request.messages.iter().rposition(|message| message.speaker == Speaker::Human);
+    for (position, message) in request.messages.iter().enumerate().filter(|(_, message)| message.speaker == Speaker::Ai)
+    {
         // Ids may come again in each answer, so that each message belongs to the next one that fits.
         let found = answers[next..].iter().position(|said| is_of(said, message));
         next += found.map_or(0, |ahead| ahead + 1);
@@ -210,9 +212,16 @@ fn judge_request(api: Api, one: Numbered<'_>, answers: &[&Said], findings: &mut 
         }
         let is_on = api != Api::Anthropic || request.thinking;
         let (kept, wanted) = (message.opaque.len(), said.thoughts.len());
-        if api != Api::OpenAiChat && is_on && kept < wanted {
+        let is_free = request.thinks_freely && kept == 0;
+        if api != Api::OpenAiChat && is_on && kept < wanted && !is_free {
             let what = format!("{kept} of {wanted} thoughts come back with the calls that they led to");
-            findings.should(clause::WIRE_OPAQUE_BACK, format!("{one}: {}: {what}", message.place));
+            // What thinks in each response needs the thoughts of the turn that is open.
+            let is_demanded = api == Api::Anthropic && turn.is_none_or(|turn| turn < position);
+            let (clause, level) = match is_demanded {
+                true => (clause::WIRE_OPAQUE, WireLevel::Must),
+                false => (clause::WIRE_OPAQUE_BACK, WireLevel::Should),
+            };
+            findings.add(clause, level, format!("{one}: {}: {what}", message.place));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::plan::{RunPlan, SessionAgentPlan, SessionPlan};
 use crate::record::{BreachOutcome, JudgedBreach, RequestProblem, Stray, StrayReason, WireRecord};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use threadspec::oracle::{Api, provider_rules};
+use threadspec::oracle::{Api, place_and_fault, provider_rules};
 use threadspec_apis::{ApiRequest, DeclaredTool};
 use threadspec_golden::clause;
 use threadspec_judge::json::list;
@@ -62,7 +62,8 @@ fn judge_breach(record: &WireRecord, one: Numbered<'_>, breach: &JudgedBreach, f
         return;
     }
     let answered = one.attempt.status.map(|status| format!("; answered with {status}"));
-    let what = format!("{one}: {place}: {what}{}", answered.filter(|_| is_certain(*outcome)).unwrap_or_default());
+    let answered = answered.filter(|_| is_certain(*outcome)).unwrap_or_default();
+    let what = format!("{one}: {}{answered}", place_and_fault(place, what));
     let level = match outcome {
         // A client may find out what a server takes: what was refused once, and then sent in another way, harms nobody.
         BreachOutcome::Refused | BreachOutcome::Certain if is_mended(record, one, rule) => WireLevel::Note,

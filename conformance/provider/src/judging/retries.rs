@@ -168,13 +168,20 @@ pub(super) fn judge_partial(plan: &RunPlan, record: &WireRecord, findings: &mut 
         for call in parts.filter(|call| !is_known(record, position, call)) {
             // Arguments that are no JSON are a matter of SESSION-RAW there.
             if plan.session.is_none() || !attempt.came.whole {
-                judge_call(record, attempt, said, call, findings);
+                judge_call(plan, record, attempt, said, call, findings);
             }
         }
     }
 }
 
-fn judge_call(record: &WireRecord, attempt: &Attempt, said: &Said, call: &SaidByModel, findings: &mut WireFindings) {
+fn judge_call(
+    plan: &RunPlan,
+    record: &WireRecord,
+    attempt: &Attempt,
+    said: &Said,
+    call: &SaidByModel,
+    findings: &mut WireFindings,
+) {
     // The same call may come whole in the answer to a retry.
     let comes_whole = comes_whole(record, attempt, call);
     let is_later = |later: &Numbered<'_>| {
@@ -188,19 +195,22 @@ fn judge_call(record: &WireRecord, attempt: &Attempt, said: &Said, call: &SaidBy
     };
     let Some(later) = all(record).filter(is_later).find(sends) else { return };
     let id = without_marks(&call.id);
+    let messages = || later.attempt.request.iter().flat_map(|request| &request.messages);
+    let answer = messages().find(|message| message.call_id.as_deref() == Some(&*call.id));
     let why = if !attempt.came.whole {
         "the answer broke off before it was closed"
     } else if said.stop.as_deref().is_some_and(|stop| Finish::of_name(stop) == Finish::Length) {
         "the limit cut the answer off in it"
     } else {
-        // It is closed, and no JSON: whoever tells the model so has neither run nor repaired it.
-        let what = format!("{later}: the arguments of the call `{id}` are no JSON object, and it is sent back");
-        findings.should(PARTIAL, what);
+        // It is closed, and no JSON. Whoever tells the model so, as SESSION-RAW has it, has neither run nor repaired it.
+        let is_result = |answer: &WireMessage| plan.results.iter().any(|result| *result == answer.content);
+        if answer.is_some_and(is_result) {
+            let what = format!("{later}: the call `{id}`, whose arguments are no JSON object, is run");
+            findings.must(PARTIAL, what);
+        }
         return;
     };
-    let answers = |message: &WireMessage| message.call_id.as_deref() == Some(&*call.id);
-    let is_answered = later.attempt.request.iter().flat_map(|request| &request.messages).any(answers);
-    let how = if is_answered { "sent back with an answer" } else { "sent back" };
+    let how = if answer.is_some() { "sent back with an answer" } else { "sent back" };
     findings.must(PARTIAL, format!("{later}: the call `{id}` is {how}, but {why}"));
 }
 

@@ -274,18 +274,24 @@ fn a_call_that_broke_off_is_not_sent_back() {
     };
     assert_eq!(limited(Some("length")), must);
     assert_eq!(limited(Some("max_tokens")), must);
-    assert_eq!(limited(None), [(clause::WIRE_PARTIAL, WireLevel::Should)]);
+    // A whole answer whose arguments nobody can read is told so; whoever gives a result has run it.
+    assert_eq!(limited(None), []);
+    let run = RunPlan { results: vec!["r".into()], ..plan(CHAT) };
+    let mut attempts = sound();
+    attempts[0].came.calls = vec![0];
+    attempts[0].came.parts = vec![CallPart { call: 1, arguments: "{".into() }];
+    let levels =
+        judge(&run, &record(CHAT, attempts)).iter().map(|found| (found.clause, found.level)).collect::<Vec<_>>();
+    assert_eq!(levels, must);
 }
 
 const ANTHROPIC: Api = Api::Anthropic;
 
 /// A second request of a run whose model thought before it called a tool.
-fn thought(blocks: &Value, thinking: bool) -> Vec<(&'static str, WireLevel)> {
+fn thought(blocks: &Value, thinking: &str) -> Vec<(&'static str, WireLevel)> {
     let tools = json!([{"name": "look", "input_schema": {"type": "object"}}, {"name": "read", "input_schema": {"type": "object"}}]);
     let mut body = json!({"model": "m", "max_tokens": 9, "tools": tools, "messages": [user("Go")]});
-    if thinking {
-        body["thinking"] = json!({"type": "enabled", "budget_tokens": 1024});
-    }
+    body["thinking"] = json!({"type": thinking});
     let mut start = saying(attempt(ANTHROPIC, 0, 0, &body), &["c1"]);
     let open =
         |text: &str, seal: &str| SaidThought { text: text.into(), opaque: Some(seal.into()), is_redacted: false };
@@ -302,7 +308,7 @@ fn thought(blocks: &Value, thinking: bool) -> Vec<(&'static str, WireLevel)> {
 fn thoughts_come_back_as_they_were() {
     let open = |text: &str, seal: &str| json!({"type": "thinking", "thinking": text, "signature": seal});
     let hidden = |data: &str| json!({"type": "redacted_thinking", "data": data});
-    assert_eq!(thought(&json!([open("one", "s1"), hidden("data"), open("two", "s2")]), true), []);
+    assert_eq!(thought(&json!([open("one", "s1"), hidden("data"), open("two", "s2")]), "enabled"), []);
     let must = [(clause::WIRE_OPAQUE, WireLevel::Must)];
     for blocks in [
         json!([open("one", "s1"), hidden("other"), open("two", "s2")]),
@@ -312,12 +318,15 @@ fn thoughts_come_back_as_they_were() {
         json!([{"type": "thinking", "thinking": "one"}, hidden("data"), open("two", "s2")]),
         json!([open("one", "s1"), open("one", "s1"), hidden("data"), open("two", "s2")]),
     ] {
-        assert_eq!(thought(&blocks, true), must, "{blocks}");
+        assert_eq!(thought(&blocks, "enabled"), must, "{blocks}");
     }
-    let should = [(clause::WIRE_OPAQUE_BACK, WireLevel::Should)];
-    assert_eq!(thought(&json!([open("one", "s1"), hidden("data")]), true), should);
-    assert_eq!(thought(&json!([]), true), should);
-    assert_eq!(thought(&json!([]), false), []);
+    // What the request asks for decides whether thoughts may be left out: all of a response, if the model thinks where it likes to.
+    let part = json!([open("one", "s1"), hidden("data")]);
+    for (asked, of_part, of_none) in
+        [("enabled", &must[..], &must[..]), ("adaptive", &must, &[]), ("disabled", &[], &[])]
+    {
+        assert_eq!((&*thought(&part, asked), &*thought(&json!([]), asked)), (of_part, of_none), "{asked}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::record::{Attempt, BreachOutcome, Came, JudgedBreach, Said, SaidByMode
 use crate::serve::Answers;
 use conversations::{AskedTalk, Talks};
 use std::time::Duration;
-use threadspec::oracle::{Api, provider_rules};
+use threadspec::oracle::{Api, place_and_fault, provider_rules};
 use threadspec_apis::follow::Loss;
 use threadspec_apis::{ApiRequest, WireMessage};
 use threadspec_golden::clause;
@@ -164,7 +164,7 @@ fn rule_findings(attempt: &Attempt) -> Vec<WireFinding> {
             BreachOutcome::Refused | BreachOutcome::Certain => WireLevel::Must,
             BreachOutcome::Possible | BreachOutcome::Excused => WireLevel::Note,
         };
-        Some(WireFinding { clause, level, what: format!("{}: {}", breach.place, breach.what) })
+        Some(WireFinding { clause, level, what: place_and_fault(&breach.place, &breach.what) })
     };
     attempt.breaches.iter().filter_map(finding).collect()
 }
@@ -229,7 +229,12 @@ fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &ApiRequest) -
     if !text.contains(came.text.trim()) {
         let what = format!("{place}: the model wrote {}, and the request has {}", quoted(&came.text), quoted(&text));
         found.push(must(clause::AGENT_RESPONSE, what));
+    } else if repeats_its_beginning(&text, &came.text) {
+        let what =
+            format!("{place}: the model wrote {} once, and the request has {}", quoted(&came.text), quoted(&text));
+        found.push(must(clause::AGENT_RESPONSE, what));
     }
+    found.extend(behind.split_last().into_iter().flat_map(|(_, behind)| behind).filter_map(invented));
     let sent: Vec<_> = response.iter().flat_map(|message| &message.calls).collect();
     for (position, call) in calls.iter().enumerate() {
         let Some(own) = sent.iter().find(|sent| sent.id == call.id) else {
@@ -267,6 +272,24 @@ fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &ApiRequest) -
         }
     }
     found
+}
+
+/// Returns whether the beginning of a text, or all of it, stands before the text: what was kept of an answer that broke off, or a second copy.
+fn repeats_its_beginning(text: &str, said: &str) -> bool {
+    let [text, said] = [text, said].map(|text| text.split_whitespace().collect::<String>());
+    text.strip_suffix(&said).is_some_and(|before| !before.is_empty() && said.starts_with(before))
+}
+
+/// A message in the model's name behind the answers. Programs put texts there to say what happened, but calls nobody made.
+fn invented(message: &WireMessage) -> Option<WireFinding> {
+    let level = if message.calls.is_empty() { WireLevel::Should } else { WireLevel::Must };
+    let says_something = !message.calls.is_empty() || !message.content.trim().is_empty();
+    let what = || format!("{}: the model sent nothing behind the answers: {}", message.place, quoted(&message.content));
+    (message.speaker == Speaker::Ai && says_something).then(|| WireFinding {
+        clause: clause::AGENT_RESPONSE,
+        level,
+        what: what(),
+    })
 }
 
 /// A change of what was sent before, if the answer to it is in the request all the same.

@@ -48,6 +48,18 @@ fn opaque() {
         let found = format!("SESSION-OPAQUE: run 1, request 2, message 3: {why}");
         assert_found(&input, &runs(open, parts.clone()), &[&found]);
     }
+    // Over the wire the request says whether the model may think where it likes to: then all thoughts of a response may be left out.
+    let said: Value = input["runs"].as_array().expect("runs").iter().map(|run| run["model"].clone()).collect();
+    let over_wire = |open: Value, adaptive: bool| {
+        let wire = json!({"api": "anthropic", "said": said, "adaptive": adaptive});
+        let output = json!({"runs": runs(open, json!([])), "wire": wire});
+        let answer = AgentReply::Output(value::read(&output.to_string()).expect("JSON"));
+        let ruling = judge(&input.to_string(), &Others::default(), Abilities::default(), answer);
+        found_in(&ruling.expect("a script and a session")).len()
+    };
+    for (open, adaptive, found) in [(json!([]), true, 0), (json!([]), false, 1), (json!([signed]), true, 1)] {
+        assert_eq!(over_wire(open, adaptive), found, "{adaptive}");
+    }
     let found = [
         "SESSION-OPAQUE: run 2, request 1, message 3: the thinking \"Three\" with the signature \"s-Three\" is not what the model sent here",
     ];

@@ -22,7 +22,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             format!("the caller's list had {} messages before the run, and {} after it", given.len(), after.len());
         findings.add(clause::AGENT_CALLER, what);
     } else if let Some(index) = given.iter().zip(after).position(|pair| !same(pair)) {
-        let (before, after) = (given[index].shown(), after[index].shown());
+        let [before, after] = given[index].apart(&after[index]);
         findings
             .add(clause::AGENT_CALLER, format!("message {} of the caller's list: {before} became {after}", index + 1));
     }

@@ -9,23 +9,20 @@ use threadspec_golden::clause;
 const CLAUSE: &str = clause::AGENT_PREFIX;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
-    for round in &course.rounds {
-        let Some(index) = round.broken_prefix else { continue };
-        let (before, next) = (&course.requests[round.turn], &course.requests[round.turn + 1]);
+    for (turn, index) in course.broken_prefixes() {
+        let (before, next) = (&course.requests[turn], &course.requests[turn + 1]);
         let lost = before.rest[index];
         let what = match next.rest.get(index) {
-            Some(other) => format!(
-                "{}: expected {}, as in request {}, found {}",
-                at(round.turn + 1, other.index),
-                lost.message.shown(),
-                round.turn + 1,
-                other.message.shown()
-            ),
+            Some(other) => {
+                let [expected, found] = lost.message.apart(other.message);
+                let (place, request) = (at(turn + 1, other.index), turn + 1);
+                format!("{place}: expected {expected}, as in request {request}, found {found}")
+            }
             None => format!(
                 "request {}: message {} of request {} is missing: {}",
-                round.turn + 2,
+                turn + 2,
                 lost.index + 1,
-                round.turn + 1,
+                turn + 1,
                 lost.message.shown()
             ),
         };

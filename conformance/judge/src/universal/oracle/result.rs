@@ -26,7 +26,11 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
                 _ => None,
             })
             .collect();
-        for asked in round.calls.iter().filter(|asked| !asked.is_ambiguous) {
+        // What came of other arguments is no fault of its own.
+        let is_changed = |asked: &CallRecord<'_>| {
+            asked.sent.is_some_and(|sent| !differences(&asked.call.args, &sent.args, course.exact).is_empty())
+        };
+        for asked in round.calls.iter().filter(|asked| !asked.is_ambiguous && !is_changed(asked)) {
             if let (CallOutcome::Result(result), [answer]) = (course.script.outcome(asked.call), &asked.answers[..]) {
                 judge_answer(course, round, asked, result, *answer, &failures, findings);
             }

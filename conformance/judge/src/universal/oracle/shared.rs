@@ -33,7 +33,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 fn compare(request: usize, sent: &[AgentMessage], now: &[AgentMessage], findings: &mut Findings) {
     let changed = sent.iter().zip(now).position(|(one, other)| !one.is(other));
     if let Some(index) = changed {
-        let (before, after) = (sent[index].shown(), now[index].shown());
+        let [before, after] = sent[index].apart(&now[index]);
         let what = format!("{}: after it was sent, {before} became {after}", at(request, index));
         findings.add(CLAUSE, what);
     } else if sent.len() != now.len() {

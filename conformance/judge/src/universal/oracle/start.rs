@@ -48,8 +48,10 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 
 fn of_another_kind(one: &AgentMessage, other: &AgentMessage) -> Option<String> {
     let calls = |message: &AgentMessage| message.calls.len();
-    (one.speaker != other.speaker || calls(one) != calls(other))
-        .then(|| format!("expected {}, found {}", one.shown(), other.shown()))
+    (one.speaker != other.speaker || calls(one) != calls(other)).then(|| {
+        let [expected, found] = one.apart(other);
+        format!("expected {expected}, found {found}")
+    })
 }
 
 fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findings) {

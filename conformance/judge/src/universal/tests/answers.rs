@@ -92,6 +92,29 @@ fn result() {
 }
 
 #[test]
+fn a_declared_wrapper_that_no_result_can_close_is_permitted() {
+    let (input, sound) = sound();
+    let faults = |words: [&str; 2], wraps_results| {
+        let mut output = sound.clone();
+        from_second(&mut output, |list| {
+            for (message, word) in list[3..].iter_mut().zip(words) {
+                let result = message["content"].as_str().unwrap_or_default();
+                message["content"] = json!(format!("<untrusted0 {word}>\n{result}\n</untrusted0 {word}>"));
+            }
+        });
+        let output = value::read(&output.to_string()).expect("JSON");
+        let abilities = Abilities { wraps_results, ..Abilities::default() };
+        let ruling = judge(&input.to_string(), &Others::default(), abilities, AgentReply::Output(output));
+        ruling.expect("a run").findings().iter().filter(|found| found.clause == clause::AGENT_RESULT).count()
+    };
+    assert_eq!(faults(["a1b2c3d4", "e5f6a7b8"], true), 0);
+    assert_eq!(faults(["a1b2c3d4", "e5f6a7b8"], false), 2);
+    for fixed in [["", ""], ["a1b2c3d4", "a1b2c3d4"]] {
+        assert_eq!(faults(fixed, true), 2, "{fixed:?}");
+    }
+}
+
+#[test]
 fn failures_are_answered_and_told() {
     let (mut input, _) = sound();
     input["tools"]["a"]["byId"]["c1"] = json!({"error": "no \"disk\"\n"});

@@ -117,6 +117,8 @@ fn a_refused_request_explains_an_early_end_and_is_explained_by_what_it_holds() {
     let names = named(&explained);
     assert!(names.contains(&clause::AGENT_ANSWERED) && !names.contains(&"OAI-CHAT-ORPHAN"), "{names:?}");
     assert!(explained.findings()[0].what.ends_with("answered with 400 OAI-CHAT-ORPHAN"), "{explained:?}");
+    // Whatever a case is about, the refusal counts.
+    assert_eq!(explained.breaches_of_wire().map(|found| found.clause).collect::<Vec<_>>(), [clause::AGENT_ANSWERED]);
     assert!(matches!(explained.holds(Property::AgentStops), Holding::Blocked(_)));
     // No request came at all.
     let (input, mut output) = over_wire(&json!([{"clause": clause::WIRE_REQUEST, "level": "must", "what": "GET /v1"}]));

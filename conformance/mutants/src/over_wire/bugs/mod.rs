@@ -13,6 +13,8 @@ mod tools;
 mod waits;
 mod words;
 
+pub(super) use opaque::drop_thinking;
+
 use crate::agent::RunState;
 use crate::planted::{Kind, OnWire, Planted};
 use crate::wire::{Modes, WireAgent, without};

@@ -50,6 +50,13 @@ fn is_thinking(block: &Value) -> bool {
     ["thinking", "redacted_thinking"].contains(&text(&block["type"]))
 }
 
+/// Drops the thinking of messages.
+pub(in crate::over_wire) fn drop_thinking(messages: &mut [Value]) {
+    for blocks in messages.iter_mut().filter_map(|message| message["content"].as_array_mut()) {
+        blocks.retain(|block| !is_thinking(block));
+    }
+}
+
 /// Drops the reasoning items of a body.
 fn drop_reasoning(body: &mut Value) {
     history(body).retain(|item| item["type"] != "reasoning");
@@ -145,9 +152,9 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("thinking-of-the-last-response-dropped", OPAQUE, ALL.of(ANTHROPIC), |agent| {
             on_bodies(agent, |_, body| {
-                let last = history(body).iter_mut().rfind(|message| message["role"] == "assistant");
-                if let Some(blocks) = last.and_then(|message| message["content"].as_array_mut()) {
-                    blocks.retain(|block| !is_thinking(block));
+                let messages = history(body);
+                if let Some(last) = messages.iter().rposition(|message| message["role"] == "assistant") {
+                    drop_thinking(&mut messages[last..=last]);
                 }
             });
         }),
@@ -170,13 +177,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             });
         }),
         bug("thinking-dropped-on-a-retry", OPAQUE, ALL.of(ANTHROPIC), |agent| {
-            agent.again = Box::new(|_, body| {
-                for message in history(body) {
-                    if let Some(blocks) = message["content"].as_array_mut() {
-                        blocks.retain(|block| !is_thinking(block));
-                    }
-                }
-            });
+            agent.again = Box::new(|_, body| drop_thinking(history(body)));
         }),
         bug("signature-events-not-known", OPAQUE, STREAMS.of(ANTHROPIC), |agent| {
             super::on_events(agent, |events| events.retain(|event| event["delta"]["type"] != "signature_delta"));
@@ -187,9 +188,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                     events.remove(last);
                 }
             });
-        }),
-        bug("redacted-thinking-of-streams-dropped", OPAQUE, STREAMS.of(ANTHROPIC), |agent| {
-            drop_parts(agent, |raw| raw["type"] == "redacted_thinking");
         }),
         bug("encrypted-reasoning-of-the-first-response-everywhere", OPAQUE, ALL.of(RESPONSES), |agent| {
             agent.heard = Box::new(|run, heard| {
@@ -218,15 +216,11 @@ pub(super) fn bugs() -> Vec<Planted> {
                 });
             });
         }),
-        bug("thinking-dropped-where-it-is-not-demanded", BACK, ALL.of(ANTHROPIC), |agent| {
+        bug("thinking-dropped-but-for-the-last-response", OPAQUE, ALL.of(ANTHROPIC), |agent| {
             on_bodies(agent, |_, body| {
                 let messages = history(body);
                 let last = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(0);
-                for message in &mut messages[..last] {
-                    if let Some(blocks) = message["content"].as_array_mut() {
-                        blocks.retain(|block| !is_thinking(block));
-                    }
-                }
+                drop_thinking(&mut messages[..last]);
             });
         }),
         bug("reasoning-items-with-their-status", &[clause::WIRE_RULES], ALL.of(RESPONSES), |agent| {

@@ -56,10 +56,20 @@ fn nothing(_: &str) -> String {
     "{}".to_owned()
 }
 
+/// Takes an answer that the limit cut off for a whole one.
+fn run_cut_off(agent: &mut WireAgent, mend: fn(&str) -> String) {
+    on_heard(agent, move |heard| {
+        if heard.is_cut_off() {
+            heard.stop = String::new();
+            mend_calls(heard, mend);
+        }
+    });
+}
+
 /// Goes on with an answer that broke off, as if it had ended.
-fn go_on(agent: &mut WireAgent, mend: fn(&str) -> String) {
+fn go_on(agent: &mut WireAgent, mend: fn(&str) -> String, is_run: fn(&Value) -> bool) {
     agent.failed = Box::new(move |run, failed| match &failed.heard {
-        Some(heard) if heard.parts.iter().any(|part| part["type"] == "call") => {
+        Some(heard) if heard.calls().any(is_run) => {
             let mut heard = heard.clone();
             mend_calls(&mut heard, mend);
             NextStep::GoOn(heard.turn())
@@ -73,17 +83,10 @@ const BROKEN: Modes = STREAMS;
 
 pub(super) fn bugs() -> Vec<Planted> {
     vec![
-        bug("half-calls-run-with-what-came", PARTIAL, BROKEN, |agent| go_on(agent, closed)),
-        bug("half-calls-run-without-arguments", PARTIAL, BROKEN, |agent| go_on(agent, nothing)),
+        bug("half-calls-run-with-what-came", PARTIAL, BROKEN, |agent| go_on(agent, closed, |_| true)),
+        bug("half-calls-run-without-arguments", PARTIAL, BROKEN, |agent| go_on(agent, nothing, |_| true)),
         bug("half-call-run-if-it-has-a-name", PARTIAL, BROKEN, |agent| {
-            agent.failed = Box::new(|run, failed| match &failed.heard {
-                Some(heard) if heard.parts.iter().any(|part| part["type"] == "call" && part["arguments"] != "") => {
-                    let mut heard = heard.clone();
-                    mend_calls(&mut heard, closed);
-                    NextStep::GoOn(heard.turn())
-                }
-                _ => as_an_sdk(run, failed),
-            });
+            go_on(agent, closed, |call| call["arguments"] != "");
         }),
         bug("clean-end-in-a-call-taken-for-the-end", PARTIAL, BROKEN, |agent| {
             on_heard(agent, |heard| {
@@ -93,30 +96,9 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("cut-off-calls-run", PARTIAL, STREAMS, |agent| {
-            on_heard(agent, |heard| {
-                if heard.is_cut_off() {
-                    heard.stop = String::new();
-                    mend_calls(heard, closed);
-                }
-            });
-        }),
-        bug("cut-off-calls-run-without-arguments", PARTIAL, STREAMS, |agent| {
-            on_heard(agent, |heard| {
-                if heard.is_cut_off() {
-                    heard.stop = String::new();
-                    mend_calls(heard, nothing);
-                }
-            });
-        }),
-        bug("cut-off-calls-of-whole-answers-run", PARTIAL, PLAIN.of(super::OPENAI), |agent| {
-            on_heard(agent, |heard| {
-                if heard.is_cut_off() {
-                    heard.stop = String::new();
-                    mend_calls(heard, closed);
-                }
-            });
-        }),
+        bug("cut-off-calls-run", PARTIAL, STREAMS, |agent| run_cut_off(agent, closed)),
+        bug("cut-off-calls-run-without-arguments", PARTIAL, STREAMS, |agent| run_cut_off(agent, nothing)),
+        bug("cut-off-calls-of-whole-answers-run", PARTIAL, PLAIN.of(super::OPENAI), |agent| run_cut_off(agent, closed)),
         bug("unreadable-arguments-taken-for-none", PARTIAL, ALL.of(super::OPENAI), |agent| {
             on_heard(agent, |heard| mend_calls(heard, nothing));
         }),

@@ -1,6 +1,7 @@
 //! How answers are read: by the helpers of SDKs, by readers of one's own.
 
 use super::{neglecting, reading};
+use crate::agent::ToolOutcome;
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, PLAIN, STREAMS};
 use crate::wire::{SseLine, WireAgent};
@@ -25,8 +26,26 @@ fn data_lines(pieces: &[Vec<u8>]) -> Vec<SseLine> {
     data.map(|data| SseLine { name: String::new(), data: data.trim_start().to_owned() }).collect()
 }
 
+/// Answers a call whose arguments nobody can read with an error, and sends it back without arguments.
+fn tell_unreadable(agent: &mut WireAgent) {
+    agent.heard = Box::new(|run, heard| {
+        if heard.is_ended && !heard.is_cut_off() {
+            let unreadable = |call: &&mut Value| crate::wire::arguments(text(&call["arguments"])).is_none();
+            for call in heard.parts_of("call").filter(unreadable) {
+                call["arguments"] = "{}".into();
+                run.memory[text(&call["id"])] = true.into();
+            }
+        }
+    });
+    agent.agent.outcome = Box::new(|run, call| match run.memory[text(&call["id"])].take() {
+        Value::Null => crate::agent::outcome(run, call),
+        _ => ToolOutcome::Failure("The arguments are no JSON object.".to_owned()),
+    });
+}
+
 pub(super) fn readings() -> Vec<Planted> {
     vec![
+        reading("unreadable-arguments-told", ALL, tell_unreadable),
         reading("streams-read-line-by-line", STREAMS, |agent| agent.lines = data_lines),
         reading("end-known-by-the-reason-for-stopping", STREAMS.of(&[Api::OpenAiChat]), |agent| {
             agent.heard = Box::new(|_, heard| heard.is_ended |= !heard.stop.is_empty());

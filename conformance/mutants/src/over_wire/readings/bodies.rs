@@ -1,7 +1,7 @@
 //! What stands in a request beside its messages, and how it is written.
 
 use super::{neglecting, reading};
-use crate::over_wire::bugs::history;
+use crate::over_wire::bugs::{drop_thinking, history};
 use crate::planted::Planted;
 use crate::wire::modes::ALL;
 use crate::wire::{Modes, WireAgent, without};
@@ -101,6 +101,14 @@ pub(super) fn readings() -> Vec<Planted> {
             agent.sent = Box::new(|_, request| {
                 for (_, value) in request.headers.iter_mut().filter(|(name, _)| name == "anthropic-version") {
                     *value = "2023-06-01".to_owned();
+                }
+            });
+        }),
+        reading("thinking-left-out-where-the-model-thinks-as-it-likes", ANTHROPIC, |agent| {
+            agent.body = Box::new(|_, body| {
+                if body["thinking"].is_object() {
+                    body["thinking"] = json!({"type": "adaptive"});
+                    drop_thinking(history(body));
                 }
             });
         }),

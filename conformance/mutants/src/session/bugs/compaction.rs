@@ -11,7 +11,7 @@ use threadspec_golden::clause;
 use threadspec_judge::json::list;
 
 const COMPACT: &[&str] = &[clause::SESSION_COMPACT];
-/// The decision on what was taken away names the fault.
+/// The run with the decision asks nothing, so that no request shows what was taken away: the decision names the fault.
 const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
 const WHOLE: &[&str] = &[clause::SESSION_COMPACT_WHOLE];
 
@@ -67,6 +67,15 @@ fn valid() -> Vec<Planted> {
             agent.mend = Box::new(|_| Vec::new());
         },
     ));
+    all.extend(bugs("arguments-left-as-words-of-the-user", COMPACT, &[Always, LongThread], |agent, shows| {
+        on_compact(agent, shows, |run, budget| {
+            let all: Vec<Value> = run.thread.list.iter().flat_map(calls).collect();
+            sound::compact(run, budget);
+            if let Some(call) = all.iter().find(|call| call["args"] != json!({})) {
+                run.thread.list.insert(0, json!({"type": "human", "content": call["args"].to_string()}));
+            }
+        });
+    }));
     all.extend(bugs("system-message-compacted-away", COMPACT, &[Always, ThirdRun, SecondSession], |agent, shows| {
         agent.compact = Box::new(move |run, budget| {
             sound::compact(run, budget);

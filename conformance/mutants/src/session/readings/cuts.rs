@@ -41,6 +41,12 @@ fn told() -> Vec<Planted> {
                 Vec::new()
             });
         }),
+        reading("calls-that-throw-reported-like-others", |agent| {
+            agent.reported = Box::new(|run, report| {
+                let deeds = report["executed"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
+                deeds.filter(|_| run.cut == Some(CutBy::Throw)).for_each(|deed| drop(deed.remove("returned")));
+            });
+        }),
         reading("a-limit-told-as-an-assistant-message", |agent| {
             agent.cut = Box::new(|run, by| {
                 if *by == CutBy::Limit {

@@ -99,6 +99,9 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("lines-beyond-64-kilobytes-refused", &[clause::AGENT_GOES_ON], |agent| {
             agent.raw = |raw| if raw.len() > 1 << 16 { String::new() } else { raw.to_owned() };
         }),
+        bug("results-in-a-wrapper-that-they-can-close", RESULT, |agent| {
+            crate::universal::readings::wrap(agent, |_| String::new());
+        }),
         bug("results-read-as-yaml", RESULT, |agent| {
             on_text_result(agent, |text| as_yaml(text).map_or_else(|| text.to_owned(), |value| value.to_string()));
         }),

@@ -4,6 +4,8 @@ mod messages;
 mod results;
 mod runs;
 
+pub(super) use results::wrap;
+
 use crate::planted::Planted;
 
 /// Every reading.

@@ -1,6 +1,6 @@
 //! Readings of how results and failures are told.
 
-use crate::agent::{Agent, ToolOutcome, content};
+use crate::agent::{Agent, ToolOutcome, content, text};
 use crate::planted::Planted;
 use crate::universal::bugs::{on_failure, on_structured};
 use crate::universal::reading;
@@ -21,8 +21,23 @@ fn rewritten(agent: &mut Agent, write: fn(&Number) -> Option<String>) {
     });
 }
 
+/// Puts each result into a declared wrapper, with a word for each.
+pub(in crate::universal) fn wrap(agent: &mut Agent, word: fn(usize) -> String) {
+    agent.abilities = Abilities { wraps_results: true, ..agent.abilities };
+    agent.answers = Box::new(move |run, answers| {
+        for (number, answer) in answers.iter_mut().enumerate() {
+            let word = word((run.turn << 16) + number);
+            answer["content"] =
+                format!("<untrusted0 {word}>\n{}\n</untrusted0 {word}>", text(&answer["content"])).into();
+        }
+    });
+}
+
 pub(super) fn readings() -> Vec<Planted> {
     vec![
+        reading("results-in-wrappers-with-a-random-word", |agent| {
+            wrap(agent, |number| format!("9{:016x}", number * 40_503));
+        }),
         reading("answers-to-failures-in-other-words", |agent| {
             on_failure(agent, |error| format!("⚠ {error} (try something else)"))
         }),

@@ -47,6 +47,9 @@ pub(super) fn compose(plan: &RunPlan, session: &SessionPlan, record: &WireRecord
         "said": said,
         "findings": judge(plan, record).iter().map(finding).collect::<Vec<_>>(),
     });
+    if record.attempts.iter().filter_map(|attempt| attempt.request.as_ref()).any(|request| request.thinks_freely) {
+        wire["adaptive"] = true.into();
+    }
     if let Some(why) = unsupported(plan, session, record, reported) {
         wire["unsupported"] = why.into();
     }

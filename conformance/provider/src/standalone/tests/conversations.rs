@@ -66,6 +66,15 @@ fn histories() -> Vec<(&'static str, Value)> {
         (clause::AGENT_RESPONSE, json!([system, go, {"role": "assistant", "content": "I look."}, user("on")])),
         (clause::AGENT_IDS, renamed),
         (
+            clause::AGENT_RESPONSE,
+            json!([system, go, {"role": "assistant", "content": "I lo"}, said("c1", r#"{"n":1}"#), found]),
+        ),
+        (
+            clause::AGENT_RESPONSE,
+            json!([system, go, {"role": "assistant", "content": "I look."}, said("c1", r#"{"n":1}"#), found]),
+        ),
+        (clause::AGENT_RESPONSE, json!([system, go, said("c1", r#"{"n":1}"#), found, said("c1", r#"{"n":1}"#), found])),
+        (
             clause::AGENT_PREFIX,
             json!([{"role": "system", "content": "Be brief!"}, go, said("c1", r#"{"n":1}"#), found]),
         ),
