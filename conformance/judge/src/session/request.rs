@@ -314,7 +314,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What a call holds, if that alone is what a user message says, which is no item: no summary, and no word of the user.
+    /// The content of a call, if that alone is what a user message says, which is no item: no summary, and no word of the user.
     fn in_the_users_mouth(&self, message: &AgentMessage, layout: &RequestLayout<'_>) -> Option<String> {
         let text = message.text().trim();
         if message.speaker != Speaker::Human || text.is_empty() {

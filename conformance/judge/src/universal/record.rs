@@ -149,7 +149,7 @@ pub(crate) fn unwrap_answers(messages: &mut [AgentMessage]) {
     }
 }
 
-/// What is in the wrapper of an answer, if it has one whose random word is no other's.
+/// The text in the wrapper of an answer, if it has one whose random word is no other's.
 fn wrapped(message: &AgentMessage, is_used: impl Fn(&str) -> bool) -> Option<String> {
     let (first, rest) = message.text().split_once('\n').filter(|_| message.speaker == Speaker::Tool)?;
     let (inner, last) = rest.rsplit_once('\n')?;

@@ -217,9 +217,10 @@ fn judge_request(api: Api, one: Numbered<'_>, answers: &[&Said], findings: &mut 
             let what = format!("{kept} of {wanted} thoughts come back with the calls that they led to");
             // What thinks in each response needs the thoughts of the turn that is open.
             let is_demanded = api == Api::Anthropic && turn.is_none_or(|turn| turn < position);
-            let (clause, level) = match is_demanded {
-                true => (clause::WIRE_OPAQUE, WireLevel::Must),
-                false => (clause::WIRE_OPAQUE_BACK, WireLevel::Should),
+            let (clause, level) = if is_demanded {
+                (clause::WIRE_OPAQUE, WireLevel::Must)
+            } else {
+                (clause::WIRE_OPAQUE_BACK, WireLevel::Should)
             };
             findings.add(clause, level, format!("{one}: {}: {what}", message.place));
         }

@@ -203,7 +203,7 @@ fn judge_call(
         "the limit cut the answer off in it"
     } else {
         // It is closed, and no JSON. Whoever tells the model so, as SESSION-RAW has it, has neither run nor repaired it.
-        let is_result = |answer: &WireMessage| plan.results.iter().any(|result| *result == answer.content);
+        let is_result = |answer: &WireMessage| plan.results.contains(&answer.content);
         if answer.is_some_and(is_result) {
             let what = format!("{later}: the call `{id}`, whose arguments are no JSON object, is run");
             findings.must(PARTIAL, what);

@@ -274,7 +274,7 @@ fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &ApiRequest) -
     found
 }
 
-/// Returns whether the beginning of a text, or all of it, stands before the text: what was kept of an answer that broke off, or a second copy.
+/// Returns whether the beginning of a text, or all of it, comes before the text: what was kept of an answer that broke off, or a second copy.
 fn repeats_its_beginning(text: &str, said: &str) -> bool {
     let [text, said] = [text, said].map(|text| text.split_whitespace().collect::<String>());
     text.strip_suffix(&said).is_some_and(|before| !before.is_empty() && said.starts_with(before))

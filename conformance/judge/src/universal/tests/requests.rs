@@ -55,7 +55,7 @@ fn requests_that_change_after_they_were_sent() {
     assert_eq!(changed(|at_end| messages(&mut at_end[1]).truncate(1)).len(), 1);
     let says = "an ai message with the calls `c1`, `c2`, \"I look.\"";
     let emptied = format!(
-        "AGENT-SHARED: request 2, message 3: after it was sent, {says}: [\"look\",{{\"n\":1}}] became {says}: [\"look\",{{}}]"
+        "AGENT-SHARED: request 2, message 3: after it was sent, {says}: [\"a\",{{\"x\":1}}] became {says}: [\"a\",{{}}]"
     );
     assert_eq!(changed(|at_end| at_end[1][2]["tool_calls"][0]["args"] = json!({})), [emptied]);
 }
