@@ -78,12 +78,13 @@ fn values(argument: &str) -> Option<Vec<&'static str>> {
 }
 
 /// The examples of each command. A command with a text of its own has its examples there.
-const EXAMPLES: [(&str, &str); 19] = [
+const EXAMPLES: [(&str, &str); 20] = [
     ("judge", "threadspec judge exchange.jsonl.gz\n  threadspec judge --report html=report.html exchange.jsonl"),
     (
         "provider",
         "threadspec provider --script script.json -- my-agent {url}/v1\n  threadspec provider --listen 127.0.0.1:8080 --script script.json",
     ),
+    ("mcp", "threadspec mcp --script tools.json\n  threadspec mcp --script tools.json --listen 127.0.0.1:8080"),
     ("probe", "threadspec probe --api openai-chat http://127.0.0.1:8080/v1 --model my-model"),
     (
         "report",

@@ -239,7 +239,7 @@ impl Talks {
         let (rules, others): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|one| one.level == WireLevel::Must && is_rule(one.clause));
         let mut found = found;
-        match found.first_mut().filter(|first| first.level == WireLevel::Must && !rules.is_empty()) {
+        match found.iter_mut().find(|one| one.level == WireLevel::Must && !rules.is_empty()) {
             Some(first) => {
                 let names: Vec<&str> = rules.iter().map(|rule| rule.clause).collect();
                 first.what += &format!("; the API refuses it ({})", names.join(", "));
