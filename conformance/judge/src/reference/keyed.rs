@@ -11,8 +11,7 @@ use threadspec::{Error, Field, ToolCall};
 enum ToolResults {
     /// One at most: where calls run in parallel, results cannot depend on an order.
     InOrder(Vec<Value>),
-    /// With the arguments of the calls, for a call whose id is another one.
-    ById(HashMap<String, Value>, Vec<(String, Map<String, Value>)>),
+    ById(HashMap<String, Value>),
     ByArgs(Vec<(Map<String, Value>, Value)>),
 }
 
@@ -21,10 +20,7 @@ impl ToolResults {
         let value = |field: &Field<'_>| field.value().cloned().unwrap_or_default();
         if let Some(by_id) = results.get("byId").optional() {
             let result = |(id, result): (&str, Field<'_>)| (without_marks(id).into_owned(), value(&result));
-            let args = results.get("args");
-            let args = args.optional().map(Field::members).transpose()?.into_iter().flatten();
-            let args = args.map(|(id, args)| Ok((without_marks(id).into_owned(), args.object()?.clone())));
-            Ok(Self::ById(by_id.members()?.map(result).collect(), args.collect::<Result<_, Error>>()?))
+            Ok(Self::ById(by_id.members()?.map(result).collect()))
         } else if let Some(by_args) = results.get("byArgs").optional() {
             let pair = |pair: Field<'_>| match &*pair.elements()?.collect::<Vec<_>>() {
                 [args, result] => Ok((args.object()?.clone(), value(result))),
@@ -54,7 +50,7 @@ impl KeyedTools {
             ScriptResults::Always(result) => ToolResults::InOrder(result.into_iter().collect()),
             ScriptResults::ById(results) => {
                 let result = |(id, result): (String, Value)| (without_marks(&id).into_owned(), result);
-                ToolResults::ById(results.into_iter().map(result).collect(), Vec::new())
+                ToolResults::ById(results.into_iter().map(result).collect())
             }
         };
         let tool = |tool: ScriptTool| (without_marks(&tool.name).into_owned(), results(tool.results));
@@ -70,10 +66,7 @@ impl KeyedTools {
     pub(super) fn scripted(&self, call: &ToolCall) -> Option<&Value> {
         match self.0.get(&call.name)? {
             ToolResults::InOrder(results) => results.first(),
-            ToolResults::ById(by_id, args) => by_id.get(&call.id).or_else(|| {
-                let (id, _) = args.iter().find(|(_, args)| *args == call.args)?;
-                by_id.get(id)
-            }),
+            ToolResults::ById(by_id) => by_id.get(&call.id),
             ToolResults::ByArgs(by_args) => {
                 by_args.iter().find(|(args, _)| *args == call.args).map(|(_, result)| result)
             }

@@ -61,7 +61,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             on_arguments(agent, is_late, |args| reversed(args).to_string());
         }),
         bug("arguments-written-with-spaces-from-the-third-ask-on", CACHE, ALL.of(OPENAI), |agent| {
-            on_arguments(agent, is_late, |args| args.to_string().replace("\":", "\": "));
+            on_arguments(agent, is_late, |args| args.to_string().replacen("{\"", "{ \"", 1));
         }),
         bug("arguments-written-over-several-lines-by-chance", CACHE, ALL.of(OPENAI), |agent| {
             on_arguments(agent, is_even, |args| serde_json::to_string_pretty(args).unwrap_or_default());
