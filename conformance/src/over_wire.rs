@@ -287,10 +287,10 @@ impl ModelServer {
             _ => RunPlan::of_case_input(api, &request.input)?,
         };
         if self.fuzzes {
+            if let Some(why) = plan.unsayable() {
+                return Ok(Begun::Unsayable(why));
+            }
             plan.divide_streams(&request.input);
-        }
-        if let Some(why) = plan.unsayable() {
-            return Ok(Begun::Unsayable(why));
         }
         let reasoning = request.reasoning || plan.reasoning;
         let plan = RunPlan { stream, reasoning, dialect: self.dialect, model: Some(self.model.clone()), ..plan };
