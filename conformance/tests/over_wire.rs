@@ -137,27 +137,15 @@ fn streams_are_fuzzed_however_they_are_divided() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let agent = folder.path().join("agent.py");
     fs::write(&agent, AGENT)?;
-    let fuzz = |testee: &[&str]| {
+    let fuzz = |cases: &str, testee: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_threadspec"));
-        command.args([
-            "fuzz",
-            "--provider",
-            "openai-chat:stream",
-            "--op",
-            "tools",
-            "--seed",
-            "1",
-            "--cases",
-            "40",
-            "--timeout",
-            "600",
-            "--",
-        ]);
-        command.args(testee).current_dir(folder.path()).output().map(|output| said(&output))
+        command.args(["fuzz", "--provider", "openai-chat:stream", "--op", "tools", "--seed", "1", "--timeout", "600"]);
+        command.args(["--cases", cases, "--"]).args(testee).current_dir(folder.path());
+        command.output().map(|output| said(&output))
     };
-    let (code, text) = fuzz(&[env!("CARGO_BIN_EXE_threadspec"), "serve"])?;
+    let (code, text) = fuzz("15", &[env!("CARGO_BIN_EXE_threadspec"), "serve"])?;
     assert!(code == Some(0) && text.contains("no findings"), "{text}");
-    let (code, text) = fuzz(&["python3", "agent.py", "forgets"])?;
+    let (code, text) = fuzz("5..6", &["python3", "agent.py", "forgets"])?;
     assert!(code == Some(1) && text.contains("FAIL tools/AGENT-ANSWERED"), "{text}");
     assert!(text.contains("--provider openai-chat:stream --timeout 600 -- python3 agent.py forgets"), "{text}");
     Ok(())
