@@ -17,7 +17,7 @@ use threadspec_judge::verdict::{Earlier, Judgement, Outcome, Verdict, judge};
 const MOST_AHEAD: usize = 64;
 /// How many bytes of inputs and expectations several copies may work on at the same time; a single case may be larger. What is made of them
 /// takes many times as much.
-const MOST_AT_ONCE: usize = 12 << 20;
+const MOST_AT_ONCE: usize = 8 << 20;
 
 /// How a case ended that was answered.
 struct EndedAhead {
