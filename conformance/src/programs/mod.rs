@@ -189,10 +189,7 @@ impl Program {
             self.server.abandon(&key);
             return Outcome::Interrupted;
         };
-        // Its output may still be on its way.
-        thread::sleep(TICK);
-        let words = companion.last_lines();
-        drop(companion);
+        let words = companion.end();
         let Some(ended) = self.server.end(&key) else { return lacking("the run of a case is lost".to_owned()) };
         let took = began.elapsed();
         if let Some(bodies) = &self.bodies

@@ -224,12 +224,16 @@ impl Testee for Process {
 const LINES: usize = 20;
 /// The longest line that is kept, in bytes.
 const LONGEST: usize = 2 << 10;
+/// How long an output may stay open behind the end of its program.
+const OUTPUT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A program that runs beside this one, in a process group of its own, and does not speak the protocol. Dropping it ends the group.
 #[derive(Debug)]
 pub struct Companion {
     group: ProcessGroup,
     said: Arc<Mutex<LastLines>>,
+    /// Closed once its output, if that is kept, was read to its end.
+    output: Option<Receiver<()>>,
     /// Tells the thread that started it that it may end: the system ends a child with its thread.
     _held: Option<Sender<()>>,
 }
@@ -264,7 +268,7 @@ impl Companion {
             prepared.stdin(if is_terminal { Stdio::null() } else { Stdio::inherit() });
             prepared.envs(variables.iter().map(|(name, value)| (name, value)));
         })?;
-        Ok(Self { group, said: Arc::default(), _held: None })
+        Ok(Self { group, said: Arc::default(), output: None, _held: None })
     }
 
     /// Starts a command whose output is kept, and which reads a file or nothing. It does not end with the thread that asks for it.
@@ -304,14 +308,27 @@ impl Companion {
         let group = started.recv().map_err(|error| Unready::Runner(error.to_string()))??;
         let said = Arc::<Mutex<LastLines>>::default();
         let own = Arc::clone(&said);
-        let keep = move || keep_lines(reader, &own, log);
+        let (reading, output) = channel::<()>();
+        let keep = move || {
+            keep_lines(reader, &own, log);
+            drop(reading);
+        };
         thread::Builder::new().name("companion's output".into()).spawn(keep).map_err(lacking)?;
-        Ok(Self { group, said, _held: Some(held) })
+        Ok(Self { group, said, output: Some(output), _held: Some(held) })
     }
 
     /// How it ended, if it has.
     pub fn exit_status(&mut self) -> Option<ExitStatus> {
         self.group.exit_status()
+    }
+
+    /// Ends what is left of it, and returns the last lines of all that it printed, at most 20.
+    pub fn end(self) -> Vec<String> {
+        let Self { group, said, output, _held } = self;
+        drop(group);
+        // Only a process that left the group can hold the output open for so long.
+        let _ = output.map(|output| output.recv_timeout(OUTPUT_LIMIT));
+        said.lock().unwrap_or_else(PoisonError::into_inner).lines()
     }
 
     /// The last lines that it has printed, at most 20, if its output is kept.
