@@ -109,7 +109,7 @@ impl Testee for OverWire {
                 self.running.insert(request.id, key);
                 return self.process.send(&told);
             }
-            Ok(Begun::Unsayable(why)) => Outcome::Reply(Reply::Unsupported(why.to_owned())),
+            Ok(Begun::Unaskable(why)) => Outcome::Reply(Reply::Unsupported(why.to_owned())),
             Err(error) => Outcome::NotReady(Unready::Runner(format!("a case cannot be played over the wire: {error}"))),
         };
         self.unasked.push_back((request.id, outcome));
@@ -182,7 +182,7 @@ enum Begun {
     /// The request as the testee gets it, and the key of the run.
     Run(Request, String),
     /// Why nothing that the API takes says what was given.
-    Unsayable(&'static str),
+    Unaskable(&'static str),
 }
 
 /// How many letters and digits make a key.
@@ -287,8 +287,8 @@ impl ModelServer {
             _ => RunPlan::of_case_input(api, &request.input)?,
         };
         if self.fuzzes {
-            if let Some(why) = plan.unsayable() {
-                return Ok(Begun::Unsayable(why));
+            if let Some(why) = plan.unaskable() {
+                return Ok(Begun::Unaskable(why));
             }
             plan.divide_streams(&request.input);
         }

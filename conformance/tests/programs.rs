@@ -9,7 +9,7 @@ use std::{fs, io, thread};
 /// The example agent.
 const AGENT: &str = include_str!("../../examples/program/agent.py");
 
-/// What a run of a program gives: the exit code, what was printed, and the run file.
+/// The outcome of a run of a program: the exit code, what was printed, and the run file.
 struct Tried {
     code: Option<i32>,
     text: String,

@@ -21,6 +21,8 @@ pub struct ApiFacts {
     pub model: &'static str,
     /// The longest name of a tool that can be declared.
     pub longest_name: usize,
+    /// The longest id of a call. Older versions of OpenAI's APIs take no more.
+    pub longest_id: usize,
     /// True if neighbouring messages of one role are one to it, so that clients join them. It refuses empty texts.
     pub joins: bool,
     /// The kinds of opaque parts that a session's script may have.
@@ -38,6 +40,7 @@ const CHAT: ApiFacts = ApiFacts {
     system: None,
     model: "gpt-4.1",
     longest_name: 64,
+    longest_id: 40,
     joins: false,
     opaque: &[],
     needs_ids: false,
@@ -48,6 +51,7 @@ const RESPONSES: ApiFacts = ApiFacts {
     stream_path: "/responses",
     list: "input",
     system: Some("instructions"),
+    longest_id: 64,
     opaque: &["reasoning"],
     needs_ids: true,
     ..CHAT
@@ -62,6 +66,7 @@ const ANTHROPIC: ApiFacts = ApiFacts {
     system: Some("system"),
     model: "claude-sonnet-5",
     longest_name: 128,
+    longest_id: usize::MAX,
     joins: true,
     opaque: &["thinking", "redacted"],
     needs_ids: true,
@@ -76,6 +81,7 @@ const GEMINI: ApiFacts = ApiFacts {
     system: Some("systemInstruction"),
     model: "gemini-2.5-pro",
     longest_name: 64,
+    longest_id: usize::MAX,
     joins: true,
     opaque: &[],
     needs_ids: false,

@@ -112,14 +112,9 @@ impl RunPlan {
 
     /// Returns why no request that the API takes can say what an agent was given (ANT-TEXT-NONEMPTY, ANT-MESSAGES-NONEMPTY, ANT-PREFILL),
     /// or what its model says (OAI-CHAT-ID-LEN, OAI-RESP-CALLID-LEN).
-    pub fn unsayable(&self) -> Option<&'static str> {
-        let longest = match self.api {
-            Api::OpenAiChat => 40,
-            Api::OpenAiResponses => 64,
-            Api::Anthropic | Api::Gemini => usize::MAX,
-        };
+    pub fn unaskable(&self) -> Option<&'static str> {
         let ids = self.turns.iter().flat_map(|turn| &turn.calls).filter_map(|call| call.id.as_ref());
-        if ids.map(|id| id.chars().count()).max() > Some(longest) {
+        if ids.map(|id| id.chars().count()).max() > Some(facts(self.api).longest_id) {
             return Some("the model gives an id that is too long for the API");
         }
         let says = |message: &&Value| {

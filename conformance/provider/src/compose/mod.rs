@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use threadspec::oracle::Api;
 use threadspec_apis::WireMessage;
 use threadspec_judge::json::{list, text};
-use threadspec_judge::protocol::{RejectKind, Reply, ServerDialect, Speaker};
+use threadspec_judge::protocol::{RejectKind, Reply, ServerDialect, Speaker, facts};
 use threadspec_judge::universal::{can_be_declared, value};
 
 /// Composes the reply of a testee whose model was the provider: its own reply, with the requests as they went over the wire, and in `wire`
@@ -290,13 +290,9 @@ impl Renamed {
 
 /// Returns whether the API refuses an id for its form (OAI-CHAT-ID-LEN, OAI-RESP-CALLID-LEN, ANT-ID-PATTERN).
 fn refuses_id(api: Api, id: &str) -> bool {
-    match api {
-        // Older versions take no more.
-        Api::OpenAiChat => id.chars().count() > 40,
-        Api::OpenAiResponses => id.is_empty() || id.chars().count() > 64,
-        Api::Anthropic => !is_plain(id),
-        Api::Gemini => false,
-    }
+    let facts = facts(api);
+    let is_missing = facts.needs_ids && id.is_empty();
+    is_missing || id.chars().count() > facts.longest_id || api == Api::Anthropic && !is_plain(id)
 }
 
 fn is_plain(name: &str) -> bool {
