@@ -97,7 +97,14 @@ fn verify(wrong: &str, provider: &str, arguments: &[&str]) -> io::Result<(Option
 
 const DIALECTS: [&str; 5] = ["cumulative-arguments", "repeated-names", "no-index", "stop-beside-calls", "empty-ids"];
 /// Calls one after the other, and two at once.
-const FEW: [&str; 4] = ["--filter", "wire/ids/uuids", "--filter", "wire/pieces/*"];
+const FEW: [&str; 6] = [
+    "--filter",
+    "wire/ids/uuids",
+    "--filter",
+    "wire/pieces/one-character-each",
+    "--filter",
+    "wire/pieces/interleaved-calls",
+];
 
 #[test]
 fn who_lives_with_a_dialect_is_not_warned() -> io::Result<()> {

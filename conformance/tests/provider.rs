@@ -343,7 +343,7 @@ fn a_proxy_stands_before_another_provider() -> io::Result<()> {
     Ok(())
 }
 
-/// The agent that the guide shows: it keeps the order of the runs, and fixes no history.
+/// The agent that the guide shows: it keeps the order of the runs, and repairs nothing.
 #[test]
 fn the_agent_of_the_guide_is_judged() -> io::Result<()> {
     if Command::new("python3").arg("--version").output().is_err() {

@@ -45,7 +45,7 @@ def tool(results):
         else:
             args = json.loads(call["function"]["arguments"] or "{}")
             result = next((result for given, result in results.get("byArgs", []) if given == args), "") if results else ""
-        if isinstance(result, dict) and list(result) == ["error"]:
+        if isinstance(result, dict) and list(result) == ["error"] and isinstance(result["error"], str):
             return f"Error: {result['error']}"
         return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 

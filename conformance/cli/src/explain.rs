@@ -24,7 +24,7 @@ pub struct Explain {
     corpus: Option<PathBuf>,
     /// A clause such as ESC-1, a case as `list` names it, a rule such as ANT-PREFILL, a profile such as hardened, an erratum such as E8
     /// (`errata` lists them), a recipe of a program (`recipes` lists them), a verdict such as garbage, an exit code such as 3, or a word of the output such as severity
-    #[arg(value_name = "CLAUSE|CASE|RULE|PROFILE|ERRATUM|VERDICT|EXIT-CODE|WORD")]
+    #[arg(value_name = "CLAUSE|CASE|RULE|PROFILE|ERRATUM|VERDICT|EXIT-CODE|WORD", default_value = TOPICS)]
     what: String,
 }
 
@@ -50,10 +50,16 @@ impl Explain {
             erratum.text()
         } else if self.what.eq_ignore_ascii_case("errata") {
             Erratum::all(&errata).map(|erratum| erratum.heading() + "\n").collect()
+        } else if self.what == TOPICS {
+            topics()
+        } else if self.what == VERDICTS {
+            Verdict::iter().map(explained_verdict).collect()
+        } else if self.what == EXIT_CODES {
+            (0..=u8::MAX).map_while(|code| Exit::try_from(code).ok()).map(explained_exit).collect()
         } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
-            format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
+            explained_verdict(verdict)
         } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
-            format!("exit code {}: {}\n", styled(STRONG, exit), exit_text(exit))
+            explained_exit(exit)
         } else if let Some(text) = recipe_text(&self.what) {
             text
         } else if let Some((word, text)) = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(&self.what)) {
@@ -76,7 +82,7 @@ impl Explain {
             .iter()
             .map(String::as_str)
             .chain(Erratum::all(errata).map(|erratum| erratum.id))
-            .chain(["errata", "recipes"])
+            .chain(["errata", "recipes", TOPICS, VERDICTS, EXIT_CODES])
             .chain(RECIPES.iter().map(|(name, _)| *name))
             .chain(WORDS.map(|(word, _)| word));
         let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules).chain(others);
@@ -89,15 +95,42 @@ impl Explain {
     }
 }
 
+/// Without a word, `explain` says what it explains.
+const TOPICS: &str = "topics";
+const VERDICTS: &str = "verdicts";
+const EXIT_CODES: &str = "exit-codes";
+
+fn topics() -> String {
+    let profiles = JudgeProfile::ALL.map(|profile| profile.to_string()).join(", ");
+    let words = WORDS.map(|(word, _)| word).join(", ");
+    format!(
+        "`threadspec explain` explains\n  a clause, such as ESC-1 (`threadspec list --clauses`)\n  a case (`threadspec list`)\n  a rule of a model API or \
+         of logs, such as ANT-PREFILL\n  a profile: {profiles}\n  {VERDICTS}, or one of them; {EXIT_CODES}, or one of them\n  errata, or one of \
+         them; recipes, or one of them\n  a word of the output: {words}\n"
+    )
+}
+
+fn explained_verdict(verdict: Verdict) -> String {
+    format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
+}
+
+fn explained_exit(exit: Exit) -> String {
+    format!("exit code {}: {}\n", styled(STRONG, exit), exit_text(exit))
+}
+
 /// The words of the output that are neither clauses nor verdicts.
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 9] = [
     (
         "severity",
         "how much a failure hurts, in profile universal. A: a thread is lost or wrong on ordinary input. B: odd input that users \
-         reported. C: contrived; a failure in which only its own clauses are broken counts only with --strict.",
+         reported. C: contrived: a failure counts only with --strict, unless it breaks a clause that the case does not list.",
     ),
     ("must", "the level of a case that the sources decide: who fails it is not conformant."),
-    ("should", "the level of a case that the sources only imply: a failure is a warning, unless the run is --strict."),
+    (
+        "should",
+        "the level of a case that the sources only imply: a failure is a warning, unless the run is --strict. A crash, a timeout and garbage \
+         always count.",
+    ),
     ("testee", "the program under test: your adapter, or whatever command comes after `--`."),
     (
         "thorough",
@@ -107,6 +140,10 @@ const WORDS: [(&str, &str); 8] = [
     (
         "also about",
         "other clauses that a failed case concerns. It is charged to one clause only, the one in front of it.",
+    ),
+    (
+        "beside",
+        "a finding about a clause that its case does not list. A broken `must` clause counts wherever it is seen.",
     ),
     ("touched", "the member of reports with what the terminal calls `also about`."),
 ];
@@ -143,8 +180,8 @@ fn verdict_text(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "the reply is as expected.",
         Verdict::Fail => {
-            "the output is not the expected one. It counts against the testee; of a `should` case, and of a case of severity C \
-             (contrived) in which only its own clauses are broken, only with --strict. Look at `expected` and `actual`, at \
+            "the output is not the expected one. It counts against the testee; of a `should` case only with --strict. So does one of a case of \
+             severity C (contrived), unless a clause is broken that the case does not list. Look at `expected` and `actual`, at \
              the clause, and at the case with `threadspec show`."
         }
         Verdict::Rejected => {
@@ -294,7 +331,7 @@ fn about(profile: JudgeProfile) -> &'static str {
         JudgeProfile::Universal => {
             "any agent that calls tools, whatever its design. No exact output is expected: each clause is a property of what the \
              model was sent. A case has a severity: A is lost or wrong on ordinary input, B was reported by users, C is \
-             contrived and counts with --strict only."
+             contrived: its own clauses count with --strict only."
         }
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Hello;
+use threadspec_judge::verdict::Verdict;
 use threadspec_report::terminal::print;
 use threadspec_report::{
     Circumstances, Conclusion, Repeat, ReportFormat, RunFailures, RunRecord, Screen, Summary, Target, unsupported,
@@ -168,7 +169,11 @@ impl Reporting {
         let taken = [introduced, totals(code), again.clone()].map(|text| screen.rows(&text));
         print(&match self.max_failures {
             _ if self.quiet => failures.headlines(),
-            _ if self.all => failures.all() + &unsupported(run),
+            _ if self.all => failures.all() + &unsupported(run, usize::MAX),
+            // Why nothing ran is all that there is to say.
+            _ if run.results.iter().all(|result| result.judgement.verdict == Verdict::Unsupported) => {
+                unsupported(run, 1)
+            }
             Some(number) => failures.first(number),
             None => failures.within(ROWS.saturating_sub(taken.iter().sum()), screen),
         });

@@ -466,9 +466,11 @@ fn in_element(request: &Place, location: &Location) -> Place {
 /// Describes a lost prefix and its cost. `origin` is the earlier request. `cost` has the tokens of the earlier request, and how many of
 /// them the cache still had.
 fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
-    let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
+    let tokens = cost
+        .map(|(all, cached)| format!("; {cached} of its {all} input tokens came from the cache"))
+        .unwrap_or_default();
     format!(
-        "the request goes on from {origin}, but changes its history here, so the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
+        "the request goes on from {origin}, but changes its history here, so the prompt cache is lost: {how}; {} of {whole} bytes are read anew{tokens}",
         whole - kept
     )
 }

@@ -208,7 +208,7 @@ impl Summary {
             parts.push(format!("of which {} cannot be read", self.unreadable));
         }
         if self.compared > 0 {
-            parts.push(format!("{} compared with what came back", count(self.compared, "answer")));
+            parts.push(format!("{} compared with the next request", count(self.compared, "answer")));
         }
         parts.join(", ")
     }

@@ -58,7 +58,10 @@ const ADVICE: [(&str, &str); 47] = [
     ("call-turn", "Cut a history only before a message of the user."),
     ("alternate", "Join neighbours of one role, and begin with the user."),
     ("answered", "Put one result for each call directly behind the calls, an error or a refusal as a result, too."),
-    ("orphan", "Keep a call and its result together: drop or keep both, and send the result with the id of its call."),
+    (
+        "orphan",
+        "Keep a call and its result together: drop or keep both, also where a long thread is shortened (`threadspec explain SESSION-COMPACT`).",
+    ),
     ("once", "Give every call an id of its own, and send one result for it."),
     ("id-length", "Shorten the id, in the call and in its result."),
     ("tool-name", "Rename the tool with letters, digits, `_` and `-`, not longer than the API allows."),

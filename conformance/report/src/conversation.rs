@@ -160,6 +160,10 @@ impl<'a> ConversationTeller<'a> {
     fn findings(&mut self, place: &str) {
         for index in 0..self.note.len() {
             let line = self.note[index];
+            // The details of a finding stay with the note.
+            if line.starts_with(' ') {
+                continue;
+            }
             let Some((clause, what)) = line.split_once(": ") else { continue };
             let behind = what.strip_prefix(place).map(|rest| rest.chars().next().filter(|_| !place.is_empty()));
             let is_here = behind.is_some_and(|next| next.is_none_or(|c| !c.is_ascii_digit()));

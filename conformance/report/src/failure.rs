@@ -97,10 +97,13 @@ impl<'a> Failure<'a> {
     pub fn headline(&self) -> String {
         let (style, note) = match (self.counts, self.verdict) {
             // Of a `should` case only a crash and its like count, unless the run is strict.
+            (true, Verdict::Crash | Verdict::Timeout | Verdict::Garbage) if self.level == Level::Should => {
+                (BAD, ", but this verdict always counts")
+            }
             (true, _) if self.level == Level::Should => (BAD, ", counts all the same"),
             (true, _) => (BAD, ""),
             (false, Verdict::Pass) => (GOOD, ""),
-            (false, Verdict::Fail) if self.level == Level::Must => (WARNING, ", does not count"),
+            (false, Verdict::Fail) if self.level == Level::Must => (WARNING, ", contrived: does not count"),
             (false, _) => (WARNING, ", a warning"),
         };
         let verdict = styled(style, self.verdict.to_string().to_uppercase());
@@ -147,7 +150,9 @@ impl<'a> Failure<'a> {
         if !self.touched.is_empty() {
             lines.push((9, format!("  also about: {}\n", self.touched.join(", "))));
         }
-        lines.push((5, format!("  why: {}\n", visible(&self.why))));
+        if !self.why.is_empty() {
+            lines.push((5, format!("  why this case: {}\n", visible(&self.why))));
+        }
         let severity = severity_line(self.severity, &self.evidence);
         lines.extend((!severity.is_empty()).then_some((6, severity)));
         let note: Vec<&str> = self.note.lines().collect();

@@ -2,6 +2,7 @@
 
 use crate::causes::{Cause, Symptoms, causes, is_special};
 use crate::judged::reasons;
+use crate::summary::happened;
 use crate::terminal::{FAINT, STRONG, Screen, styled};
 use crate::words::{BESIDE, finding, silent_among};
 use crate::{Failure, Repeat, worst};
@@ -83,7 +84,7 @@ impl<'a> RunFailures<'a> {
         let also = self.also(first, screen);
         let legend = format!("{}\n", styled(FAINT, LEGEND));
         let around = screen.rows(&also) + screen.rows(&legend);
-        let mut block = self.failure(first.members[0]).within(room.saturating_sub(reserved + around).max(CASE), screen);
+        let mut block = self.example(first).within(room.saturating_sub(reserved + around).max(CASE), screen);
         block += &also;
         if block.contains('⟦') {
             block += &legend;
@@ -102,8 +103,8 @@ impl<'a> RunFailures<'a> {
             out.push('\n');
         }
         for cause in first {
-            out += &Self::heading(cause);
-            out += &self.failure(cause.members[0]).text();
+            out += &self.heading(cause);
+            out += &self.example(cause).text();
             for &other in cause.members.iter().skip(1).take(OTHERS) {
                 let _ = writeln!(out, "  also {}", self.named(other));
             }
@@ -123,7 +124,7 @@ impl<'a> RunFailures<'a> {
             out.push('\n');
         }
         for cause in &self.causes {
-            out += &Self::heading(cause);
+            out += &self.heading(cause);
             let mut rest = Vec::new();
             for &member in &cause.members {
                 if told.insert(member) {
@@ -144,19 +145,43 @@ impl<'a> RunFailures<'a> {
         Failure::of_case(result, self.corpus, self.strict, (self.repeat)(result))
     }
 
+    /// Shows the clearest case of a cause with the clause of the cause, which the case need not list: what it is for would mislead then.
+    fn example(&self, cause: &Cause) -> Failure<'a> {
+        let mut failure = self.failure(cause.members[0]);
+        if failure.clauses.iter().all(|clause| clause.id != cause.clause)
+            && let Some(clause) = self.corpus.clause(&cause.clause)
+        {
+            let hidden = std::mem::replace(&mut failure.clauses, vec![clause]);
+            failure.touched.retain(|id| *id != cause.clause);
+            failure.touched.splice(..0, hidden.into_iter().map(|clause| clause.id.clone()));
+            if !self.failed[cause.members[0]].case.clauses.contains(&cause.clause) {
+                failure.why.clear();
+            }
+        }
+        failure
+    }
+
     fn named(&self, index: usize) -> String {
         let result = &self.failed[index];
         let severity = result.case.severity.map(|severity| format!(" (severity {severity})")).unwrap_or_default();
         format!("{}{severity}", visible(&name_of(result)))
     }
 
-    fn heading(cause: &Cause) -> String {
+    fn heading(&self, cause: &Cause) -> String {
         match cause.members.len() {
             1 => String::new(),
             several => {
-                format!("{}: {}\n", styled(STRONG, format!("{several} cases of one cause")), title(cause))
+                format!("{}: {}\n", styled(STRONG, format!("{several} cases of one cause")), self.title(cause))
             }
         }
+    }
+
+    /// Returns the common property of the failures of a cause, without the clause, which is beside it. Where values had to be left out of
+    /// it, the clearest case says it with its own.
+    fn title(&self, cause: &Cause) -> String {
+        let words = || happened(&of_result(&self.failed[cause.members[0]], self.strict), &cause.clause);
+        let title = finding(&cause.sign, &cause.clause).unwrap_or(&cause.sign);
+        Some(title).filter(|title| title.contains('…')).and_then(|_| words()).unwrap_or_else(|| title.to_owned())
     }
 
     /// The other cases of a cause, on a line.
@@ -183,16 +208,17 @@ impl<'a> RunFailures<'a> {
             Some(rows) if causes.len() <= rows => causes.len(),
             Some(rows) => rows.saturating_sub(1),
         };
-        let mut out = format!("{}:\n", styled(STRONG, count(causes.len(), what)));
+        let hint = styled(FAINT, "`threadspec explain CLAUSE` explains one");
+        let mut out = format!("{}: {hint}\n", styled(STRONG, count(causes.len(), what)));
         for cause in causes.iter().take(most) {
             let clearest = &self.failed[cause.members[0]];
             let members = count(cause.members.len(), "case");
-            let counts = clearest.counts_against(self.strict);
-            let silent = cause.members.iter().filter(|&&member| !self.failed[member].counts_against(self.strict));
-            let silent = if counts { silent_among(silent.count()) } else { ", which does not count".to_owned() };
+            let failed = cause.members.iter().map(|&member| &self.failed[member]);
+            let silent = failed.filter(|failed| !failed.counts_against(self.strict));
+            let silent = silent_among(cause.members.len(), silent.map(|failed| failed.case.severity));
             let severity = clearest.case.severity.map(|severity| format!(", severity {severity}")).unwrap_or_default();
             let id = visible(&name_of(clearest));
-            let title = title(cause);
+            let title = self.title(cause);
             let line = format!("  {}{severity}: {title}; {members}{silent}, such as {id}\n", visible(&cause.clause));
             out += &screen.cut(&line, 1);
         }
@@ -206,11 +232,6 @@ impl<'a> RunFailures<'a> {
 /// The id of the case, or that it was found beside it.
 pub(super) fn name_of(result: &CaseResult<'_>) -> String {
     format!("{}{}", if result.judgement.is_beside { BESIDE } else { "" }, result.case.id)
-}
-
-/// Returns the common property of the failures of a cause, without the clause, which is beside it.
-fn title(cause: &Cause) -> &str {
-    finding(&cause.sign, &cause.clause).unwrap_or(&cause.sign)
 }
 
 fn with_legend(out: String) -> String {
@@ -235,14 +256,17 @@ fn of_result<'a>(result: &'a CaseResult<'_>, strict: bool) -> Symptoms<'a> {
     }
 }
 
-/// Why cases are unsupported, and which they are.
-pub fn unsupported(run: &Run<'_>) -> String {
+/// Says why cases are unsupported, and names so many of each reason.
+pub fn unsupported(run: &Run<'_>, most: usize) -> String {
     let unsupported = run.results.iter().filter(|result| result.judgement.verdict == Verdict::Unsupported);
     let mut out = String::new();
     for (reason, ids) in reasons(unsupported.map(|CaseResult { case, judgement }| (&*judgement.note, &*case.id))) {
         let title = styled(STRONG, format!("{} unsupported", ids.len()));
         let _ = writeln!(out, "{title}: {}", visible(reason));
-        out.extend(ids.into_iter().map(|id| format!("  {}\n", visible(id))));
+        out.extend(ids.iter().take(most).map(|id| format!("  {}\n", visible(id))));
+        if ids.len() > most {
+            let _ = writeln!(out, "  … and {} more; --all shows them", ids.len() - most);
+        }
         out.push('\n');
     }
     out

@@ -38,10 +38,12 @@ impl Judged {
                 continue;
             }
             judged.of_cases += 1;
-            of_clauses.extend(&case.clauses);
+            // A row lists whatever it touches, and is about none of it.
+            let about = if case.is_row() { &[][..] } else { &case.clauses };
+            of_clauses.extend(about);
             if verdict.is_some_and(|verdict| !matches!(verdict, Verdict::Unsupported | Verdict::NotRun)) {
                 judged.cases += 1;
-                clauses.extend(&case.clauses);
+                clauses.extend(about);
             }
         }
         Self { clauses: clauses.len(), of_clauses: of_clauses.len(), ..judged }

@@ -190,8 +190,8 @@ impl Summary {
         };
         let excused = match self.excused {
             0 => String::new(),
-            1 => "; one of severity C fails, which does not count".to_owned(),
-            several => format!("; {several} of severity C fail, which does not count"),
+            1 => "; one is of severity C (contrived), and does not count".to_owned(),
+            several => format!("; {several} are of severity C (contrived), and do not count"),
         };
         let not_run = self.applicable - self.run;
         let failures = self.failures - not_run;
@@ -220,15 +220,11 @@ impl Summary {
                     all if all == self.known => " (documented as a choice)".to_owned(),
                     some => format!(" ({some} documented as a choice)"),
                 };
-                (
-                    style,
-                    format!(
-                        "{} of {} cases{known}{documented}{excused}. {}",
-                        self.passed,
-                        self.applicable,
-                        self.scope()
-                    ),
-                )
+                let passed = match format!("{} of {} cases", self.passed, self.applicable) {
+                    all if self.passed == self.applicable => all,
+                    some => format!("{some} pass"),
+                };
+                (style, format!("{passed}{known}{documented}{excused}. {}", self.scope()))
             }
             Conclusion::Incomplete => {
                 (WARNING, format!("{} of {} cases were run, {against}{excused}", self.run, self.applicable))
@@ -303,8 +299,8 @@ pub fn worst(failures: &[Symptoms<'_>], causes: &[Cause], id: impl Fn(usize) -> 
     let what = happened(clearest, clause).unwrap_or_else(|| finding(sign, clause).unwrap_or(sign).to_owned());
     let harm = severity.map(|severity| format!(", severity {severity}: {}", severity.meaning()));
     // The table of clauses counts these apart, too.
-    let silent = members.iter().filter(|&&member| !failures[member].counts).count();
-    let silent = if counts { silent_among(silent) } else { String::new() };
+    let silent = members.iter().map(|&member| &failures[member]).filter(|failure| counts && !failure.counts);
+    let silent = silent_among(members.len(), silent.map(|failure| failure.severity));
     // A mark, which hides nothing.
     let documented = if is_documented(failures, members) { " (documented as a choice)" } else { "" };
     let why = why_first(failures, causes).map(|why| format!(" {why}")).unwrap_or_default();
@@ -334,9 +330,11 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
         return first.area.why_first();
     }
     let why = if one.severity.is_some() {
-        "Of the causes that hurt as much, this one is in the most cases."
+        "No other cause of this severity is in more cases."
+    } else if one.counts {
+        "No other cause that counts is in more cases."
     } else {
-        "It is in the most cases."
+        "No other cause is in more cases."
     };
     Some(why).filter(|_| first.members.len() > second.members.len())
 }
@@ -357,7 +355,10 @@ pub fn worst_of(run: &RunRecord) -> Option<String> {
 
 /// Describes a failed case without faults: by the finding about the clause, or else by the first line of its note, with the last words of a
 /// program that ended.
-fn happened(&Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'_>, clause: &str) -> Option<String> {
+pub(crate) fn happened(
+    &Symptoms { verdict, faults, note, mismatches, .. }: &Symptoms<'_>,
+    clause: &str,
+) -> Option<String> {
     let (_, note) = as_found(verdict, note);
     let found = note.lines().find_map(|line| finding(line, clause)).map(str::to_owned);
     let first = || {

@@ -27,12 +27,16 @@ pub fn names(runs: &[RunRecord]) -> Vec<String> {
     runs.iter().zip(&names).map(full).collect()
 }
 
-/// How many cases of a cause do not count, behind their number.
-pub(super) fn silent_among(silent: usize) -> String {
-    match silent {
+/// How many cases of a cause do not count, and why, behind their number `all`. Takes the severities of those that do not.
+pub(super) fn silent_among(all: usize, silent: impl Iterator<Item = Option<Severity>>) -> String {
+    let silent: Vec<Option<Severity>> = silent.collect();
+    let why = if silent.contains(&Some(Severity::C)) { "contrived or `should`" } else { "`should`" };
+    match silent.len() {
         0 => String::new(),
-        1 => " (1 of them does not count)".to_owned(),
-        several => format!(" ({several} of them do not count)"),
+        1 if all == 1 => format!(" ({why}: does not count)"),
+        several if several == all => format!(" ({why}: none counts)"),
+        1 => format!(" (1 is {why}, and does not count)"),
+        several => format!(" ({several} are {why}, and do not count)"),
     }
 }
 

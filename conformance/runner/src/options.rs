@@ -113,7 +113,7 @@ impl RunOptions {
     pub fn too_many_declined(&self, declined: usize) -> Option<String> {
         let most = self.max_unsupported;
         let what = format!(
-            "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
+            "its hello names their operation, but it answered {} with `unsupported`; --max-unsupported permits {most}",
             count(declined, "case")
         );
         // A program has no hello: what it can play is known case by case.

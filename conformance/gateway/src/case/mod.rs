@@ -113,6 +113,7 @@ fn options(reading: StrictReading<'_>) -> Result<(ClientOptions, bool), Error> {
         parallel: members.read("parallel", StrictReading::boolean)?,
         most_tokens: members.read("max", |count| count.count(1))?,
         stop: stop.unwrap_or_default(),
+        developer: members.read("developer", StrictReading::boolean)?.unwrap_or_default(),
     };
     let thinking = members.read("thinking", StrictReading::boolean)?.unwrap_or_default();
     members.end()?;
@@ -143,11 +144,12 @@ fn read(reading: StrictReading<'_>) -> Result<ClientMessage, Error> {
         "ai" => Speaker::Ai,
         _ => Speaker::Tool,
     };
-    let content = if speaker == Speaker::System {
-        Some(ClientContent::Text(members.need("content", StrictReading::string)?))
-    } else {
-        members.read("content", content)?
+    let content = members.read("content", content)?;
+    let has_image = |content: &ClientContent| match content {
+        ClientContent::Parts(parts) => parts.iter().any(|part| matches!(part, ClientPart::Image(_))),
+        ClientContent::Text(_) => false,
     };
+    let has_image = content.as_ref().is_some_and(has_image);
     let mut message = ClientMessage { content, ..ClientMessage::text(speaker, "") };
     match speaker {
         Speaker::Ai => {
@@ -158,11 +160,7 @@ fn read(reading: StrictReading<'_>) -> Result<ClientMessage, Error> {
             if message.content.is_none() && message.calls.is_empty() {
                 return members.error("a message of the model has content or calls");
             }
-            let has_image = |content: &ClientContent| match content {
-                ClientContent::Parts(parts) => parts.iter().any(|part| matches!(part, ClientPart::Image(_))),
-                ClientContent::Text(_) => false,
-            };
-            if message.content.as_ref().is_some_and(has_image) {
+            if has_image {
                 return members.error("no API takes an image from the model");
             }
         }
@@ -171,6 +169,9 @@ fn read(reading: StrictReading<'_>) -> Result<ClientMessage, Error> {
             message.is_error = members.read("error", StrictReading::boolean)?.unwrap_or_default();
         }
         Speaker::Human if message.content.is_none() => return members.error("a message of the user has content"),
+        Speaker::System if message.content.is_none() || has_image => {
+            return members.error("a system message has content, and no image");
+        }
         Speaker::System | Speaker::Human => {}
     }
     members.end()?;
@@ -341,7 +342,10 @@ impl GatewayCase {
             Property::GateToolsFull => {
                 self.tools.iter().any(|tool| tool.description.is_some() || tool.schema.is_some())
             }
-            Property::GateChoice => self.options != ClientOptions::default(),
+            Property::GateChoice => {
+                let developer = self.options.developer;
+                self.options != ClientOptions { developer, ..ClientOptions::default() }
+            }
             Property::GateOpaque => {
                 let goes_on = self.rounds.len() > 1 && self.turns().any(|turn| !turn.thinking.is_empty());
                 goes_on || self.sends().any(|message| !message.thinking.is_empty())

@@ -325,7 +325,7 @@ pub(super) fn body_clause(event: &Event, expected: &str, actual: &str, texts: &T
         return Some(clause::DOC_2);
     }
     // No character is to blame where ordinary ones are gone, too, or where another text is properly escaped.
-    let is_gone = actual.is_empty() && original.contains(|c: char| c.is_ascii_alphanumeric());
+    let is_gone = actual.is_empty() && others(original).contains(|c: char| !c.is_whitespace());
     let is_other = read.as_deref().is_some_and(|read| is_another_text(event, original, read, actual, texts.profile));
     let of_a_character =
         || if is_gone || is_other { None } else { character_clause(original, actual, EscapedAs::Text, texts) };

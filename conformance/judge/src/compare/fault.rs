@@ -69,7 +69,7 @@ pub enum FaultKind {
     },
     /// A valid input is refused.
     Refused,
-    /// An invalid input is not refused, or as something else.
+    /// An invalid input is not refused.
     Accepted,
 }
 
@@ -131,6 +131,15 @@ impl OutputFault {
     fn of_texts(clause: impl Into<Cow<'static, str>>, path: &str, [expected, actual]: [&str; 2]) -> Self {
         let same = common_beginning(expected, actual);
         let (due, there) = (&expected[same..], &actual[same..]);
+        let attributes = [expected, actual].map(|text| {
+            let mut attributes: Vec<&str> =
+                tag_around(text, same).split("\" ").map(|one| one.trim_end_matches('"')).collect();
+            attributes.sort_unstable();
+            attributes
+        });
+        if attributes[0].len() > 1 && attributes[0] == attributes[1] {
+            return Self::new(clause::ATT_ORDER, ATTRIBUTES, FaultKind::Reordered);
+        }
         let attribute = due.trim_start().split_once("=\"").and_then(|(name, rest)| {
             let (_, behind) = rest.split_once('"')?;
             let is_gone = [behind, behind.trim_start()].iter().any(|behind| begins_alike(behind, there));
@@ -168,7 +177,8 @@ impl OutputFault {
         let quoted = |text: &str| if text.is_empty() { "empty".to_owned() } else { format!("`{}`", visible(text)) };
         let sides = shown.as_ref().map(|sides| sides.each_ref().map(|side| quoted(side)));
         match (kind, sides) {
-            (FaultKind::Missing, _) => format!("{place} {is} missing"),
+            (FaultKind::Missing, Some([expected, _])) => format!("{place} {is} missing, expected {expected}"),
+            (FaultKind::Missing, None) => format!("{place} {is} missing"),
             (FaultKind::Unexpected, _) => format!("{place} should not be there"),
             (FaultKind::Unescaped, _) => format!("{place} {is} not escaped"),
             (FaultKind::EscapedTwice, _) => format!("{place} {is} escaped twice"),
@@ -186,6 +196,13 @@ impl OutputFault {
             (FaultKind::Accepted, _) => format!("{place} is not refused as it should be"),
         }
     }
+}
+
+/// Returns the attributes of the tag in which a position is; nothing outside of tags.
+fn tag_around(text: &str, at: usize) -> &str {
+    let begin = text[..at].rfind("<event ").map(|begin| begin + "<event ".len());
+    let tag = begin.and_then(|begin| text[begin..].split('>').next().filter(|tag| begin + tag.len() >= at));
+    tag.unwrap_or_default()
 }
 
 /// Returns whether two rests of a document go on in the same way, as far as a few characters tell.
@@ -324,6 +341,13 @@ mod tests {
         assert_eq!(fault("/2", ai).title(), "a message is null, expected an object of type `ai`");
         let text = |expected: &str, actual: &str| Sides::Texts { expected: expected.into(), actual: actual.into() };
         assert_eq!(fault("/0/content", text("", "None")).title(), "`content` is `None`, expected empty");
+        let [gone, moved] = [
+            r#"<event type="tool_output" id="1" iteration="1">"#,
+            r#"<event type="tool_output" id="1" iteration="1" name="f">"#,
+        ];
+        let whole = r#"<event type="tool_output" id="1" name="f" iteration="1">"#;
+        assert_eq!(fault("", text(whole, gone)).title(), "attribute `name` is missing");
+        assert_eq!(fault("", text(whole, moved)).title(), "attributes are in another order");
         let long = "x".repeat(100);
         let title = fault("/0/content", text(&format!("{long}a"), &format!("{long}b"))).title();
         assert_eq!(title, "`content` is `…xxxxxxb`, expected `…xxxxxxa`");

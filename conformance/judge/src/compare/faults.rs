@@ -29,9 +29,21 @@ pub fn faults(request: &Request, actual: &Reply) -> Vec<OutputFault> {
             let what = if *kind == RejectKind::InvalidEvent { "event" } else { "input" };
             vec![OutputFault::refused(difference.clause, what, message)]
         }
-        (Reply::Reject { kind, .. }, _) => {
+        (Reply::Reject { kind, .. }, actual) => {
             let what = if *kind == RejectKind::InvalidEvent { "a wrong event" } else { "a wrong input" };
-            vec![OutputFault::new(difference.clause, what, FaultKind::Accepted)]
+            vec![match actual {
+                Reply::Reject { kind: other, .. } if other != kind => {
+                    let kinds = [kind.to_string(), other.to_string()];
+                    let place = format!("the refusal of {what}");
+                    OutputFault::between(
+                        difference.clause,
+                        place,
+                        FaultKind::Other,
+                        kinds.each_ref().map(|kind| &**kind),
+                    )
+                }
+                _ => OutputFault::new(difference.clause, what, FaultKind::Accepted),
+            }]
         }
         _ => Vec::new(),
     };
@@ -158,9 +170,10 @@ fn of_element<'a>(
     let has = |element: &Spelled<'a>, name: &str| element.attributes.iter().any(|(own, _)| *own == name);
     let attribute = |name: &str| format!("attribute `{}`", visible(cut(name, LONGEST_NAME).0));
     let missing = expected.attributes.iter().filter(|(name, _)| !has(actual, name));
-    found.extend(
-        missing.map(|(name, _)| OutputFault::new(attribute_clause(name, event), attribute(name), FaultKind::Missing)),
-    );
+    found.extend(missing.map(|(name, value)| {
+        let sides = [&*unescaped(value), ""];
+        OutputFault::between(attribute_clause(name, event), attribute(name), FaultKind::Missing, sides)
+    }));
     let added = actual.attributes.iter().filter(|(name, _)| !has(expected, name));
     found.extend(added.map(|(name, _)| OutputFault::new(row(event), attribute(name), FaultKind::Unexpected)));
     let names = |element: &Spelled<'a>| element.attributes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
@@ -350,10 +363,10 @@ mod tests {
             found,
             [
                 "DOC-6: the response prefix is missing",
-                "ATT-NAME: attribute `name` is missing",
+                "ATT-NAME: attribute `name` is missing, expected `f`",
                 "ESC-1: quotes are not escaped",
                 "EVT-CALL: values are written in the notation of another language: `{'a': [None, 'b']}`, expected `{\"a\":[null,\"b\"]}`",
-                "ATT-RECOVERABLE: attribute `recoverable` is missing",
+                "ATT-RECOVERABLE: attribute `recoverable` is missing, expected `true`",
                 "ATT-ID: attribute `id` is `9`, expected `3`",
                 "EVT-USER: an empty text is `None`, expected empty",
             ]
@@ -418,6 +431,9 @@ mod tests {
             |input, reply: &Reply| faults(&request(input), reply).iter().map(OutputFault::title).collect::<Vec<_>>();
         assert_eq!(title(r#"{"text":"a"}"#, &refusal), ["a valid input is refused: `no`"]);
         assert_eq!(title(r#"{"text":5}"#, &Reply::Ok("5".into())), ["a wrong input is not refused as it should be"]);
+        let other = Reply::Reject { kind: RejectKind::InvalidEvent, message: "no".into() };
+        let told = "the refusal of a wrong input is `invalid-event`, expected `invalid-input`";
+        assert_eq!(title(r#"{"text":5}"#, &other), [told]);
         assert_eq!(title(r#"{"text":5}"#, &refusal), [""; 0]);
     }
 }

@@ -65,7 +65,7 @@ class Script:
             raise LookupError(f"there is no tool `{call['name']}`")
         self.runs[-1]["executed"].append({"id": call["id"], "name": call["name"], "args": call["args"]})
         result = self.tools[call["name"]]["byId"].get(call["id"], "")
-        if isinstance(result, dict) and list(result) == ["error"]:
+        if isinstance(result, dict) and list(result) == ["error"] and isinstance(result["error"], str):
             raise RuntimeError(result["error"])
         return result
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use threadspec_judge::protocol::Speaker;
 
 pub(super) fn body(ask: &ClientAsk) -> Value {
-    let system = ask.instructions.iter().map(|text| json!({"role": "system", "content": text}));
+    let role = if ask.options.developer { "developer" } else { "system" };
+    let system = ask.instructions.iter().map(|text| json!({"role": role, "content": text}));
     let mut body = json!({"messages": system.chain(messages(&ask.messages)).collect::<Vec<_>>()});
     super::openai_choice(&ask.options, &mut body, |name| json!({"type": "function", "function": {"name": name}}));
     if let Some(most) = ask.options.most_tokens {

@@ -112,6 +112,8 @@ pub struct ClientOptions {
     pub most_tokens: Option<u64>,
     /// The texts at which the answer is to stop, in APIs that have them.
     pub stop: Vec<String>,
+    /// True if the system text at the beginning is a message of the role `developer`, in APIs that have it.
+    pub developer: bool,
 }
 
 impl ClientMessage {

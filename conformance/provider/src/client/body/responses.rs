@@ -7,9 +7,12 @@ use threadspec_apis::Thinking;
 use threadspec_judge::protocol::Speaker;
 
 pub(super) fn body(reasoning: bool, ask: &ClientAsk) -> Value {
-    let input: Vec<Value> = ask.messages.iter().flat_map(items).collect();
+    let (developer, instructions) =
+        if ask.options.developer { (&ask.instructions, &None) } else { (&None, &ask.instructions) };
+    let developer = developer.iter().map(|text| json!({"role": "developer", "content": text}));
+    let input: Vec<Value> = developer.chain(ask.messages.iter().flat_map(items)).collect();
     let mut body = json!({"input": input, "store": false});
-    if let Some(text) = &ask.instructions {
+    if let Some(text) = instructions {
         body["instructions"] = text.as_str().into();
     }
     if reasoning {

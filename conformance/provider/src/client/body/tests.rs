@@ -45,6 +45,7 @@ fn ask() -> ClientAsk {
             parallel: Some(false),
             most_tokens: Some(9),
             stop: vec!["END".into()],
+            developer: false,
         },
     }
 }
@@ -121,6 +122,17 @@ fn anthropic() {
             "model": "m", "stream": true,
         })
     );
+}
+
+#[test]
+fn a_developer_message_is_the_first_where_the_api_has_the_role() {
+    let mut ask = ask();
+    ask.options.developer = true;
+    let developer = json!({"role": "developer", "content": "Be brief."});
+    let [chat, responses, anthropic] =
+        [Api::OpenAiChat, Api::OpenAiResponses, Api::Anthropic].map(|api| body(&endpoint(api), &ask));
+    assert_eq!((&chat["messages"][0], &responses["input"][0]), (&developer, &developer));
+    assert_eq!((&responses["instructions"], &anthropic["system"]), (&Value::Null, &json!("Be brief.")));
 }
 
 #[test]
