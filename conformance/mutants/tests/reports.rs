@@ -430,8 +430,8 @@ fn warnings_are_a_line_for_each_cause() -> io::Result<()> {
     let first = "Nothing counts against it. Look first at: ";
     assert!(code == 0 && said.contains(first) && !said.contains("FAIL") && !said.contains("Fix first"), "{said}");
     assert!(
-        said.contains(" causes:\n")
-            && said.contains("; 6 cases, which does not count, such as loop/limits/one-model-call\n"),
+        said.contains(" causes: ")
+            && said.contains("; 6 cases (`should`: none counts), such as loop/limits/one-model-call\n"),
         "{said}"
     );
     // One of several causes is in full where it counts: its clearest case.

@@ -60,7 +60,7 @@ fn contrived_input_excuses_a_failure_unless_the_run_is_strict() -> io::Result<()
     let (code, said) = verify(at, &["--report", "json=run.json", "--transcript", "run.jsonl"])?;
     let last = "conformant: 1 of 2 cases pass; one is of severity C (contrived), and does not count.";
     assert!(code == 0 && said.contains(last), "{said}");
-    assert!(said.contains("FAIL agent/t/of-c (must, severity C, does not count)"), "{said}");
+    assert!(said.contains("FAIL agent/t/of-c (must, severity C, contrived: does not count)"), "{said}");
     assert!(said.contains("  severity C, contrived\n"), "{said}");
     for options in [&["--fail-fast"][..], &["--quiet"], &["--all"], &["--jobs", "2"]] {
         let (code, said) = verify(at, options)?;
@@ -92,7 +92,7 @@ fn what_hurts_most_comes_first_in_every_report() -> io::Result<()> {
     let options: Vec<&str> = reports.iter().flat_map(|report| ["--report", report]).collect();
     let (code, said) = verify(at, &[&["--quiet"], &options[..]].concat())?;
     assert!(
-        code == 1 && said.contains("2 of 3 failures count against it; one of severity C fails, which does not count."),
+        code == 1 && said.contains("2 of 3 failures count against it; one is of severity C (contrived), and does not count."),
         "{said}"
     );
     let (_, in_full) = verify(at, &["--all"])?;
@@ -130,7 +130,7 @@ fn what_is_excused_needs_no_entry_among_the_known_failures() -> io::Result<()> {
     let update = ["--update-known-failures", "known.toml", "--reason", "old"];
     let (code, said) = verify(at, &update)?;
     let known = fs::read_to_string(at.join("known.toml"))?;
-    assert!(code == 0 && said.contains("but for one known failure; one of severity C fails"), "{said}");
+    assert!(code == 0 && said.contains("but for one known failure; one is of severity C"), "{said}");
     assert!(known.contains("\"agent/t/of-a\"") && !known.contains("of-c"), "{known}");
     // An entry for it is right, too, and stays.
     fs::write(at.join("known.toml"), "[[known]]\npattern = \"agent/t/of-*\"\nreason = \"old\"\n")?;

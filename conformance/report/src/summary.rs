@@ -221,7 +221,7 @@ impl Summary {
                     some => format!(" ({some} documented as a choice)"),
                 };
                 let passed = match format!("{} of {} cases", self.passed, self.applicable) {
-                    all if self.passed == self.applicable => all,
+                    all if self.passed == self.applicable || self.known > 0 => all,
                     some => format!("{some} pass"),
                 };
                 (style, format!("{passed}{known}{documented}{excused}. {}", self.scope()))
