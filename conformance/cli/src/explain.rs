@@ -119,7 +119,7 @@ fn explained_exit(exit: Exit) -> String {
 }
 
 /// The words of the output that are neither clauses nor verdicts.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 11] = [
     (
         "severity",
         "how much a failure hurts, in profile universal. A: a thread is lost or wrong on ordinary input. B: odd input that users \
@@ -145,6 +145,11 @@ const WORDS: [(&str, &str); 9] = [
         "beside",
         "a finding about a clause that its case does not list. A broken `must` clause counts wherever it is seen.",
     ),
+    (
+        "append-only",
+        "of logs: each request of a conversation begins with everything that the one before it sent, so that the prompt cache serves it.",
+    ),
+    ("provider-rules", "of logs: the rules of the model API by which it refuses requests, such as ANT-ORPHAN."),
     ("touched", "the member of reports with what the terminal calls `also about`."),
 ];
 
