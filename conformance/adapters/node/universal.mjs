@@ -41,7 +41,7 @@ export function copying(model, copies) {
   };
 }
 
-/** Refuses a list in which a call has no answer directly behind it, or an answer no call. */
+/** Refuses a list in which a call has no answer directly behind it, an answer no call, or a message one id for two calls. */
 export function requirePaired(messages) {
   let open = [];
   const close = () => {
@@ -54,6 +54,8 @@ export function requirePaired(messages) {
     } else if (type !== 'system') {
       close();
       open = (tool_calls ?? []).map(({ id }) => id);
+      const twice = open.find((id, at) => open.indexOf(id) < at);
+      if (twice !== undefined) throw new Reject('invalid-input', `messages: two calls have the id ${JSON.stringify(twice)}`);
     }
   }
   close();

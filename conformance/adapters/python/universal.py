@@ -46,7 +46,7 @@ def _same(one, other):
 
 
 def _require_paired(messages):
-    """Refuses a list in which a call has no answer directly behind it, or an answer no call."""
+    """Refuses a list in which a call has no answer directly behind it, an answer no call, or a message one id for two calls."""
     waiting = []
     for message in [*messages, {"type": "human"}]:
         if message.get("type") == "tool":
@@ -57,3 +57,5 @@ def _require_paired(messages):
             if waiting:
                 raise Reject(f"messages: the call {waiting[0]!r} has no answer")
             waiting = [call.get("id") for call in message.get("tool_calls") or []]
+            if len(set(waiting)) < len(waiting):
+                raise Reject("messages: two calls of one message have the same id")

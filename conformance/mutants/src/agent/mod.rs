@@ -340,13 +340,16 @@ pub(crate) fn content(outcome: &ToolOutcome) -> Value {
     }
 }
 
-/// Makes every provider accept a history: each call is answered once, directly after its message.
+/// Makes every provider accept a history: each call has its own id, and is answered once, directly after its message.
 pub(crate) fn mend(list: &mut Vec<Value>) {
     if is_sound(list) {
         return;
     }
     let mut results: Vec<Value> = list.extract_if(.., |message| message["type"] == "tool").collect();
     for index in (0..list.len()).rev() {
+        if let Some(calls) = list[index].get_mut("tool_calls").and_then(Value::as_array_mut) {
+            calls.dedup_by(|one, other| one["id"] == other["id"]);
+        }
         for call in calls(&list[index]).iter().rev() {
             let found = results.iter().rposition(|result| result["tool_call_id"] == call["id"]);
             let told = found.map_or_else(|| answer(call, "No result was recorded."), |found| results.remove(found));
@@ -355,14 +358,14 @@ pub(crate) fn mend(list: &mut Vec<Value>) {
     }
 }
 
-/// Whether each call is answered once, directly behind its message, and nothing else is answered.
+/// Whether each call has its own id, is answered once, directly behind its message, and nothing else is answered.
 fn is_sound(list: &[Value]) -> bool {
     let mut open: Vec<Value> = Vec::new();
     for message in list.iter().filter(|message| message["type"] != "system") {
         if message["type"] == "tool" {
             let Some(answered) = open.iter().position(|id| *id == message["tool_call_id"]) else { return false };
             open.remove(answered);
-        } else if open.is_empty() {
+        } else if open.is_empty() && calls(message).windows(2).all(|two| two[0]["id"] != two[1]["id"]) {
             open.extend(calls(message).iter().map(|call| call["id"].clone()));
         } else {
             return false;
