@@ -359,6 +359,32 @@ fn others() -> Vec<(RequestForm, Value, &'static str, &'static str)> {
             "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
         ),
         (
+            RequestForm::BedrockConverse,
+            json!({"messages": [], "toolConfig": {"tools": [{"toolSpec": {"name": "t"}}, {"toolSpec": {"name": "tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt"}}]}}),
+            "BED-NAME",
+            "Value 'tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt' at 'toolConfig.tools.1.toolSpec.name' failed to satisfy constraint: Member must have length less than or equal to 64",
+        ),
+        (
+            Api::Anthropic.into(),
+            chat(json!([hi, {"role": "assistant", "content": [
+                {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}]}, {"role": "user", "content": "And?"}])),
+            "ANT-ANSWERED",
+            "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
+        ),
+        (
+            Api::Anthropic.into(),
+            chat(json!([{"role": "user", "content": "Hi", "name": "Init"}])),
+            "ANT-EXTRA",
+            "messages.0.name: Extra inputs are not permitted",
+        ),
+        (
+            Api::Anthropic.into(),
+            chat(json!([hi, {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": "x", "cache_control": {"type": "ephemeral"}}, {"type": "text", "text": "Yes"}]}, hi])),
+            "ANT-EXTRA",
+            "messages.1.content.0.thinking.cache_control: Extra inputs are not permitted",
+        ),
+        (
             Api::Anthropic.into(),
             json!({"messages": vec![hi.clone(); 100_001]}),
             "ANT-SIZE",

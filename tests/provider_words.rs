@@ -338,6 +338,11 @@ pub(super) const BEDROCK: &[ExpectedAnswer] = &[
         "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.",
         &[],
     ),
+    (
+        "BED-NAME",
+        "Value 'mcp.t' at 'messages.1.content.0.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
+        &[],
+    ),
 ];
 
 /// Rules whose words nobody reported.

@@ -181,7 +181,7 @@ fn what_providers_refuse_is_named_with_request_and_message() -> io::Result<()> {
         (chat(&json!([user, answer("z")])), "message 2: \"z\" is no call of the assistant message before it"),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a")]}, user])),
-            "message 3: no `tool_result` for [\"a\"]",
+            "message 2: no `tool_result` for [\"a\"]",
         ),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a"), tool_use("a")]},

@@ -3,8 +3,9 @@
 use super::finding::{Element, Finding, Place};
 use super::forms::LoggedTurn;
 use super::rules::{self, family, finding, of_breach};
-use super::thread::{LoggedThread, SAID_TWICE};
+use super::thread::{LoggedThread, SAID_AT_ONCE, SAID_TWICE};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt::Arguments;
 use threadspec::MemberLookup;
 use threadspec::oracle::{
@@ -89,9 +90,13 @@ pub(super) fn of_body(
 ) -> Vec<Finding> {
     let context = RequestContext { headers, ..RequestContext::default() };
     let mut breaches = provider_breaches_with(api, &context, body);
+    let messages = list_of(api, body);
+    let is_noted = messages.len() > 1 && messages.iter().all(has_more_members);
     breaches.retain(|breach| {
         let family = family(breach.rule);
-        (is_whole || !OF_WHOLE.contains(&family)) && (is_sent || !OF_END.contains(&family))
+        // What a program keeps beside all of its messages, it does not send.
+        let is_kept = family == "extra" && breach.variant == Some("message") && (!is_sent || is_noted);
+        (is_whole || !OF_WHOLE.contains(&family)) && (is_sent || !OF_END.contains(&family)) && !is_kept
     });
     let open_from = if is_sent { usize::MAX } else { open_end(api, body) };
     let mut found: Vec<Finding> =
@@ -100,25 +105,57 @@ pub(super) fn of_body(
         let what = "the result is JavaScript's text of an object, not its content";
         finding(rules::LOST_RESULT, in_path(request, &path), what)
     }));
-    found.extend(
-        said_twice(api, body).into_iter().map(|path| finding("LOG-TWICE", in_path(request, &path), SAID_TWICE)),
-    );
+    let twice = said_twice(api, body).into_iter().map(|path| (path, SAID_TWICE));
+    let at_once = said_at_once(api, body).into_iter().map(|path| (path, SAID_AT_ONCE));
+    found.extend(twice.chain(at_once).map(|(path, what)| finding("LOG-TWICE", in_path(request, &path), what)));
     found
+}
+
+/// The messages or items of a body.
+pub(super) fn list_of(api: Api, body: &Value) -> &[Value] {
+    body.member(facts(api).list).as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns whether a message has more than a role and content.
+pub(super) fn has_more_members(message: &Value) -> bool {
+    message.as_object().is_some_and(|members| members.keys().any(|name| !["role", "content"].contains(&&**name)))
+}
+
+/// Returns whether every one of the messages breaks the same rule about its form: then they are not in the words of this API.
+pub(super) fn is_unlike(found: &[Finding], messages: usize) -> bool {
+    const FORMS: [&str; 4] = ["-ROLE", "-CONTENT-TYPE", "-ITEM-TYPE", "-TEXT-TYPE"];
+    let at = |rule: &str| {
+        let of_rule = found.iter().filter(|one| one.rule == rule);
+        of_rule.filter_map(|one| one.place.element).collect::<HashSet<Element>>().len()
+    };
+    messages > 1
+        && found.iter().any(|one| FORMS.iter().any(|form| one.rule.ends_with(form)) && at(one.rule) == messages)
 }
 
 /// The paths of messages in which the user says the same as in the message before.
 fn said_twice(api: Api, body: &Value) -> Vec<String> {
-    let list = facts(api).list;
-    let elements = body[list].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_again = |pair: &[Value]| pair[1].member("role") == "user" && pair[0] == pair[1];
-    let pairs = elements.windows(2).enumerate().filter(|(_, pair)| is_again(pair));
-    pairs.map(|(position, _)| format!("{list}[{}]", position + 1)).collect()
+    let pairs = list_of(api, body).windows(2).enumerate().filter(|(_, pair)| is_again(pair));
+    pairs.map(|(position, _)| format!("{}[{}]", facts(api).list, position + 1)).collect()
+}
+
+/// The paths of answers behind two messages of the user, of which the first one was not answered before the second.
+fn said_at_once(api: Api, body: &Value) -> Vec<String> {
+    let is_text = |part: &Value| matches!(part.member("type").as_str(), Some("text" | "input_text" | "output_text"));
+    let says = |message: &Value, role: &str| {
+        let content = message.member("content");
+        let is_said = content.is_string() || content.as_array().is_some_and(|parts| parts.iter().all(is_text));
+        message.member("role") == role && is_said && message.member("tool_calls").is_null()
+    };
+    let is_so =
+        |four: &[Value]| four.iter().zip(["user", "user", "assistant", "assistant"]).all(|(one, role)| says(one, role));
+    let fours = list_of(api, body).windows(4).enumerate().filter(|(_, four)| is_so(four));
+    fours.map(|(position, _)| format!("{}[{}]", facts(api).list, position + 3)).collect()
 }
 
 /// From which element on a history is open: behind its last calls are only results, of which some may be missing.
 fn open_end(api: Api, body: &Value) -> usize {
-    let list = body.member(facts(api).list);
-    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let list = list_of(api, body);
     let has = |item: &Value, kind: &str| {
         item.member("content").as_array().into_iter().flatten().any(|block| block.member("type") == kind)
     };

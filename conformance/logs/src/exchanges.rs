@@ -5,8 +5,9 @@ use super::bodies::{self, in_path};
 use super::conversation::{ConversationCalls, calls_of, changed, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, ServerVerdict};
+use super::items::AnsweredItems;
 use super::judged::{self, JudgedHistory};
-use super::returned::{ReturnedText, returned, texts_of_model};
+use super::returned::{ReturnedText, first_of, returned, texts_of_model};
 use super::rules::{family, finding, of_breach};
 use super::verdict;
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -29,6 +30,8 @@ pub(super) struct Exchanges {
     asked: HashMap<String, usize>,
     /// The calls of all histories of a conversation, by id, and by name and arguments.
     calls: ConversationCalls,
+    /// The items of answers of Responses.
+    items: AnsweredItems,
     breaches: usize,
     losses: usize,
     /// How many requests of the file extend an earlier one.
@@ -88,6 +91,7 @@ impl Exchanges {
             thinking: HashMap::new(),
             asked: HashMap::new(),
             calls: ConversationCalls::default(),
+            items: AnsweredItems::default(),
             breaches: 0,
             losses: 0,
             extended: 0,
@@ -132,13 +136,14 @@ impl Exchanges {
     }
 
     /// Judges the next exchange of a record at this place.
-    pub(super) fn push(&mut self, exchange: LoggedExchange, record: &Place, output: &mut FindingOutput<'_>) {
+    /// Returns false if its messages are not in the words of the API that it was taken for.
+    pub(super) fn push(&mut self, exchange: LoggedExchange, record: &Place, output: &mut FindingOutput<'_>) -> bool {
         let verdict = exchange.verdict();
         let LoggedExchange { said, is_sent, answer, model, path, key, headers, is_of_others, .. } = exchange;
         self.count += 1;
-        output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let place = Place { request: Some(self.count - self.in_earlier_files()), path, ..record.clone() };
         let elements = said.elements();
+        let is_silent = matches!(verdict, ServerVerdict::Unknown | ServerVerdict::Unsaid);
         let (mut is_told, mut told) = (true, None);
         let (api, body, mut found) = match said {
             SaidToModel::Api { api, body, is_whole } => {
@@ -148,9 +153,16 @@ impl Exchanges {
                 is_told = api.is_some();
                 // It has the fewest rules.
                 let api = api.unwrap_or(Api::OpenAiChat);
-                output.summary.apis.insert(api.to_string());
                 let known = headers.as_ref().map(LoggedHeaders::known);
-                let found = bodies::of_body(api, (&body, known), is_whole, is_sent, &place);
+                let mut found = bodies::of_body(api, (&body, known), is_whole, is_sent, &place);
+                if is_silent && self.api.is_none() && bodies::is_unlike(&found, elements) {
+                    self.count -= 1;
+                    return false;
+                }
+                output.summary.apis.insert(api.to_string());
+                if is_sent && api == Api::OpenAiResponses {
+                    found.extend(self.items.judge(&body, &place));
+                }
                 let turns = || forms::turns_of_body(&body);
                 let found = verdict::outranked(found, (&verdict, is_of_others), &place, turns);
                 (api, body, found)
@@ -167,6 +179,7 @@ impl Exchanges {
                 (Api::OpenAiChat, neutral(turns), found)
             }
         };
+        output.summary.judge(if is_sent { "request" } else { "history" }, 1);
         let made = calls_of(api, &body);
         // A history that the server keeps is no part of the request.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
@@ -192,6 +205,15 @@ impl Exchanges {
         if api == Api::Anthropic && is_sent {
             self.follow_thinking(&lineage, &place, &body, thinking, &mut found);
         }
+        if is_sent && api == Api::OpenAiResponses {
+            if is_silent && lineage.parent.is_some_and(|parent| self.items.has_answer_to(parent)) {
+                let first = first_of(&pieces[lineage.extended..], elements);
+                found.extend(self.items.unknown(&body, first, &place));
+            }
+            if let Some(answer) = &answer {
+                self.items.answer(self.count, &body, &answer.response);
+            }
+        }
         if matches!(verdict, ServerVerdict::Refused { .. } | ServerVerdict::Unjudged(_)) {
             output.summary.judge("refusal", 1);
         }
@@ -205,6 +227,7 @@ impl Exchanges {
         self.judged = told
             .filter(|told| is_right && is_sent && !is_stored && *told == api)
             .and_then(|api| JudgedHistory::of(api, body, (model, headers), (path, is_alone), pieces, made));
+        true
     }
 
     /// Returns the judged history of the last request, if it has no fault.
@@ -237,7 +260,9 @@ impl Exchanges {
             && answer.as_ref().is_none_or(|answer| answer.thinking.is_empty())
             && known.settles(&body)
             && (known.is_all_of(&body)
-                || bodies::of_body(api, (&body, sent_headers), is_whole, is_sent, &place).is_empty());
+                || bodies::of_body(api, (&body, sent_headers), is_whole, is_sent, &place).is_empty())
+            && (api != Api::OpenAiResponses
+                || self.items.judge(&body, &place).is_empty() && self.items.unknown(&body, 0, &place).is_empty());
         if !is_known {
             return false;
         }
@@ -248,6 +273,9 @@ impl Exchanges {
         known.pieces.extend(new.pieces());
         let lineage = self.of_this_log(lineage, &known.pieces);
         self.tell(Vec::new(), 0, &lineage, output);
+        if let Some(answer) = &answer {
+            self.items.answer(self.count, &body, &answer.response);
+        }
         let made = calls_of(api, &body);
         known.extend(&body, &made);
         let request = RelatedRequest::of(place, lineage, (api, &body, &known.pieces), is_sent, (key, answer));
@@ -261,6 +289,7 @@ impl Exchanges {
         if let Some(sent) = self.thinking.get_mut(&number) {
             sent.answer(&answer.thinking);
         }
+        self.items.answer(number, &Value::Null, &answer.response);
         if let Some(request) = self.answered.get_mut(number) {
             (request.calls, request.text, request.tokens) = (answer.calls, answer.text, answer.tokens);
         }

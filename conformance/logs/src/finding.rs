@@ -152,6 +152,9 @@ pub struct FormCount {
     pub row: Option<String>,
 }
 
+/// Why a record with messages is judged in part only.
+pub(super) const UNKNOWN_PARTS: &str = "parts of unknown types in its messages, which may be calls or results";
+
 /// Records that were not judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
@@ -227,7 +230,9 @@ impl Summary {
             () if self.judged.is_empty() && self.errors == 0 && !self.is_beside_messages() => {
                 Some("there is nothing to judge in it")
             }
-            () if recognized < unknown => Some("it was only partly recognized"),
+            () if recognized < unknown || self.skipped.iter().any(|skipped| skipped.why == UNKNOWN_PARTS) => {
+                Some("it was only partly recognized")
+            }
             () => None,
         }
     }

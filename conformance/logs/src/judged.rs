@@ -1,5 +1,6 @@
 //! Keeps the state of a faultless request for those that begin with all of it.
 
+use super::bodies::{has_more_members, list_of};
 use super::forms::{LoggedExchange, LoggedHeaders, SaidToModel, are_words_of};
 use super::order::weight;
 use foldhash::HashSet;
@@ -48,7 +49,7 @@ impl JudgedHistory {
         pieces: Vec<StoredPiece>,
         calls: HashSet<u64>,
     ) -> Option<Self> {
-        let elements = list_in(api, &body);
+        let elements = list_of(api, &body);
         if !are_settled(api, &body, elements) {
             return None;
         }
@@ -81,7 +82,7 @@ impl JudgedHistory {
 
     /// Returns whether the elements of a body, which are new, say nothing of what is settled.
     pub(super) fn settles(&self, body: &Value) -> bool {
-        let new = list_in(self.api, body);
+        let new = list_of(self.api, body);
         self.elements + new.len() <= MOST_ELEMENTS
             && new.first().is_none_or(|first| self.begins_anew(first))
             && are_settled(self.api, body, new)
@@ -90,7 +91,7 @@ impl JudgedHistory {
 
     /// Returns whether there are no new elements in a body.
     pub(super) fn is_all_of(&self, body: &Value) -> bool {
-        list_in(self.api, body).is_empty()
+        list_of(self.api, body).is_empty()
     }
 
     /// Returns whether this element, and those behind it, are judged without those before, with which nothing is wrong: all calls have
@@ -109,7 +110,7 @@ impl JudgedHistory {
 
     /// Takes the new elements of a body as judged, and their calls.
     pub(super) fn extend(&mut self, body: &Value, calls: &HashSet<u64>) {
-        let new = list_in(self.api, body);
+        let new = list_of(self.api, body);
         self.ids.extend(ids_of(self.api, new));
         self.calls.extend(calls);
         self.elements += new.len();
@@ -117,11 +118,6 @@ impl JudgedHistory {
             self.last = kind_of(last);
         }
     }
-}
-
-/// The messages or items of a body.
-fn list_in(api: Api, body: &Value) -> &[Value] {
-    body[facts(api).list].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A hash of everything in a body but its messages or items.
@@ -145,9 +141,13 @@ fn short_settings(api: Api, body: Value) -> Map<String, Value> {
 fn are_settled(api: Api, body: &Value, elements: &[Value]) -> bool {
     let mut blocks = elements.iter().flat_map(|message| message.member("content").as_array().into_iter().flatten());
     let is_thinking = |block: &Value| matches!(block.member("type").as_str(), Some("thinking" | "redacted_thinking"));
+    // The result of a tool of the server may come later; members of a message beside these are a fault of a whole body.
+    let is_of_server = |block: &Value| block.member("type") == "server_tool_use";
     let is_entangled = api == Api::Anthropic
         && (!body.member("thinking").is_null()
-            || blocks.any(|block| is_thinking(block) || !block.member("cache_control").is_null()));
+            || elements.iter().any(has_more_members)
+            || blocks
+                .any(|block| is_thinking(block) || is_of_server(block) || !block.member("cache_control").is_null()));
     !is_entangled && are_words_of(api, elements)
 }
 

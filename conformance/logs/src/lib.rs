@@ -39,6 +39,7 @@
 //! | `verdict` | what a server made of a request, which outranks the rules |
 //! | `answered` | requests whose answers make calls, of which a later one must have one |
 //! | `returned` | how the text of an answer came back in the next request |
+//! | `items` | how the items of an answer of Responses came back |
 //! | `exchanges` | requests and histories in their order: what one shows of another |
 //! | `judged` | what a request with which nothing is wrong shows of those that begin with all of it |
 //! | `seen` | which requests those are, so that only what is new in them is read |
@@ -65,6 +66,7 @@ mod exchanges;
 mod finding;
 mod forms;
 mod input;
+mod items;
 mod judged;
 mod large;
 mod log;

@@ -24,18 +24,22 @@ pub(super) enum ReturnedText {
 /// Returns the texts of the model among the elements of a body that are new: one for each message of its own, `None` for what is between
 /// them. The new pieces tell where these elements begin.
 pub(super) fn texts_of_model(api: Api, body: &Value, new: &[StoredPiece]) -> Vec<Option<String>> {
+    let list = body.member(facts(api).list);
+    let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    elements[first_of(new, elements.len())..].iter().map(text_of_model).collect()
+}
+
+/// The position of the first new element among so many. A body that has the new elements alone begins with them.
+pub(super) fn first_of(new: &[StoredPiece], elements: usize) -> usize {
     let first = new.iter().find_map(|piece| match piece.place() {
         Location::Message(index) | Location::Item(index) => Some(index),
         Location::Tool(_) | Location::System => None,
     });
-    let list = body.member(facts(api).list);
-    let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    // A body that has the new elements alone begins with them.
-    let from = first.filter(|first| *first < elements.len()).unwrap_or(0);
-    elements[from..].iter().map(text_of_model).collect()
+    first.filter(|first| *first < elements).unwrap_or(0)
 }
 
-fn text_of_model(element: &Value) -> Option<String> {
+/// The text of a message of the model; nothing if it is something else.
+pub(super) fn text_of_model(element: &Value) -> Option<String> {
     if element.member("role") != "assistant" {
         return None;
     }

@@ -8,6 +8,7 @@ use super::rules::finding;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::read_json;
+use threadspec::surrogates::has_marks;
 use threadspec_apis::follow::{hash, hash_of_json};
 
 /// Conversations that have a file for each message.
@@ -44,6 +45,10 @@ pub(super) struct LoggedThread {
     answers: HashMap<u64, u64>,
     /// Calls on branches that were left.
     left: Vec<PendingCall>,
+    /// Answers without calls, where the log names the record before each: of their records and their own names, and their places.
+    whole: Vec<((u64, u64), Place)>,
+    /// True if a request failed, which the log has as a message of the model.
+    has_failed: bool,
 }
 
 struct PendingCall {
@@ -59,10 +64,26 @@ struct PendingCall {
     answer: (u64, u64),
 }
 
+/// Returns whether it is an id, and not a word that somebody put in its place before he published the log, such as `[redacted]`.
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && !id.starts_with(['[', '<', '*'])
+}
+
+/// Returns whether a text in it has half of a character.
+fn is_cut(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_marks(text),
+        Value::Array(elements) => elements.iter().any(is_cut),
+        Value::Object(members) => members.values().any(is_cut),
+        _ => false,
+    }
+}
+
 const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
 
-/// The text of LOG-TWICE.
+/// The texts of LOG-TWICE.
 pub(super) const SAID_TWICE: &str = "the user says the same as in the message before";
+pub(super) const SAID_AT_ONCE: &str = "the second of two answers in a row, behind two messages of the user in a row";
 
 impl LoggedThread {
     /// A conversation whose log may begin in the middle of it.
@@ -84,6 +105,13 @@ impl LoggedThread {
                 "LOG-CONTENT",
                 place.clone(),
                 format!("the content is {}", excerpt(&content.to_string())),
+            ));
+        }
+        if is_cut(message) {
+            found.push(finding(
+                "LOG-SURROGATE",
+                place.clone(),
+                "half of a character (a lone surrogate), read as U+FFFD",
             ));
         }
         let asked = (role == "user").then(|| hash_of_json(content));
@@ -110,6 +138,11 @@ impl LoggedThread {
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             found.extend(self.call(call, place));
         }
+        if message["failed"] == true {
+            self.has_failed = true;
+        } else if is_model && self.last != 0 && message["tool_calls"].is_null() {
+            self.whole.push((self.answer, place.clone()));
+        }
         found
     }
 
@@ -126,7 +159,7 @@ impl LoggedThread {
             ));
         }
         // Where a log has no ids, nothing can be told.
-        let Some(id) = call["id"].as_str().filter(|id| !id.is_empty()) else { return found };
+        let Some(id) = call["id"].as_str().filter(|id| is_id(id)) else { return found };
         let turn = self.turn;
         let known = self.calls.get_mut(&hash(&id)).and_then(Option::as_mut);
         if let Some(known) = known.filter(|known| known.turn == turn) {
@@ -160,14 +193,16 @@ impl LoggedThread {
 
     /// Returns whether a message is a result of which no call is known.
     pub(super) fn is_orphan(&self, message: &Value) -> bool {
-        let id = message["tool_call_id"].as_str().filter(|id| !id.is_empty());
+        let id = message["tool_call_id"].as_str().filter(|id| is_id(id));
         message["role"] == "tool" && id.is_some_and(|id| !self.calls.contains_key(&hash(&id)))
     }
 
     fn answer(&mut self, message: &Value, place: &Place) -> Option<Finding> {
-        let Some(id) = message["tool_call_id"].as_str().filter(|id| !id.is_empty()) else {
-            return self.answer_by_name(message, place);
-        };
+        let id = message["tool_call_id"].as_str().filter(|id| !id.is_empty());
+        let Some(id) = id else { return self.answer_by_name(message, place) };
+        if !is_id(id) {
+            return None;
+        }
         let is_before = self.may_begin_late && self.turn == 0;
         match self.calls.get_mut(&hash(&id)) {
             None if is_before => None,
@@ -210,17 +245,26 @@ impl LoggedThread {
 
     /// The next message is in a record of this name, behind that of its parent, and may be a part of an answer that is named, too. Where it goes on from
     /// an earlier record than the last one, the calls between are on a branch that was left.
-    pub(super) fn enter(&mut self, id: &str, parent: &str, answer: &str, is_result: bool) {
+    pub(super) fn enter(&mut self, id: &str, parent: &str, answer: &str, is_result: bool) -> Vec<Finding> {
         /// So many records are followed back.
         const FARTHEST: usize = 1 << 16;
         let (id, parent) = (hash(&id), hash(&parent));
+        let mut found = Vec::new();
         let is_branch = self.last != 0 && parent != self.last && self.parents.contains_key(&parent);
         if is_branch && !is_result {
             let before = std::iter::successors(Some(parent), |at| self.parents.get(at).copied()).take(FARTHEST);
             let before: HashSet<u64> = before.collect();
             let answers: HashSet<u64> = before.iter().filter_map(|record| self.answers.get(record).copied()).collect();
-            let is_left = |call: &PendingCall| !before.contains(&call.answer.0) && !answers.contains(&call.answer.1);
-            let open = self.calls.iter().filter(|(_, call)| call.as_ref().is_some_and(is_left));
+            let is_left = |(record, answer): &(u64, u64)| !before.contains(record) && !answers.contains(answer);
+            let left = self.whole.extract_if(.., |(answer, _)| is_left(answer)).map(|(_, place)| place);
+            if let Some(place) = left.last().filter(|_| self.has_failed) {
+                found.push(finding(
+                    "LOG-LEFT",
+                    place,
+                    "no later row goes on from this answer, and a request failed beside it",
+                ));
+            }
+            let open = self.calls.iter().filter(|(_, call)| call.as_ref().is_some_and(|call| is_left(&call.answer)));
             let left: Vec<u64> = open.map(|(key, _)| *key).collect();
             for key in left {
                 self.left.extend(self.calls.insert(key, None).flatten());
@@ -232,6 +276,7 @@ impl LoggedThread {
         }
         self.parents.insert(id, parent);
         (self.last, self.answer) = (id, (id, answer));
+        found
     }
 
     /// Leaves this file, where the open calls are: the next records are in another one.

@@ -92,7 +92,8 @@ fn what_hurts_most_comes_first_in_every_report() -> io::Result<()> {
     let options: Vec<&str> = reports.iter().flat_map(|report| ["--report", report]).collect();
     let (code, said) = verify(at, &[&["--quiet"], &options[..]].concat())?;
     assert!(
-        code == 1 && said.contains("2 of 3 failures count against it; one is of severity C (contrived), and does not count."),
+        code == 1
+            && said.contains("2 of 3 failures count against it; one is of severity C (contrived), and does not count."),
         "{said}"
     );
     let (_, in_full) = verify(at, &["--all"])?;

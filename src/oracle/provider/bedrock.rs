@@ -1,13 +1,15 @@
 //! Checks histories by the rules of Amazon Bedrock's `Converse`.
 
 use super::breach::Breaches;
-use super::{has, list, text};
+use super::{has, is_plain, list, text};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Arguments;
 
 pub(super) const RULES: &[&str] =
-    &["BED-ANSWERED", "BED-COUNT", "BED-TOOLCONFIG", "BED-BLANK", "BED-ERROR-CONTENT", "BED-ALTERNATE"];
+    &["BED-ANSWERED", "BED-COUNT", "BED-TOOLCONFIG", "BED-BLANK", "BED-ERROR-CONTENT", "BED-ALTERNATE", "BED-NAME"];
+
+const LONGEST_NAME: usize = 64;
 
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     let messages = list(body, "messages");
@@ -18,15 +20,33 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
         roles(before, message, place, breaches);
         pairs(before, message, place, breaches);
         texts(message, place, breaches);
+        for (number, block) in list(message, "content").iter().enumerate() {
+            name(&block["toolUse"], format_args!("{place}.content[{number}].toolUse.name"), breaches);
+        }
         has_tools |= list(message, "content").iter().any(|block| has(block, "toolUse") || has(block, "toolResult"));
     }
     if let Some(last) = messages.last() {
         answered(last, &[], format_args!("messages"), breaches);
     }
+    for (number, tool) in list(&body["toolConfig"], "tools").iter().enumerate() {
+        name(&tool["toolSpec"], format_args!("toolConfig.tools[{number}].toolSpec.name"), breaches);
+    }
     // A list of messages alone is a part of a request.
     let is_whole = body.as_object().is_some_and(|members| members.len() > 1);
     if has_tools && is_whole && !has(body, "toolConfig") {
         breaches.add("BED-TOOLCONFIG", "toolConfig", "there is none, and the history has blocks of tools");
+    }
+}
+
+/// The name of a tool that is declared or called.
+fn name(tool: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    let name = text(tool, "name");
+    let is_long = name.chars().count() > LONGEST_NAME;
+    if tool.is_object() && (is_long || !is_plain(name)) {
+        let breach = breaches.add("BED-NAME", place, format!("{name:?}")).name(name);
+        if is_long {
+            breach.variant("long");
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! YAML as its documents, or as the exchanges of a cassette one after the other: what recorders of HTTP write.
 
-use super::base64;
 use crate::input;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Number, Value};
@@ -195,7 +194,7 @@ fn strict_values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (
 /// A value that is neither a list nor an object.
 fn scalar(text: String, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     if tag.is_some_and(|tag| tag.suffix == "binary") {
-        return base64::decode(&text).map_or(Value::String(text), |bytes| input::text_of(&bytes).into());
+        return input::of_base64(&text).map_or(Value::String(text), |bytes| input::text_of(&bytes).into());
     }
     if style != ScalarStyle::Plain || tag.is_some_and(|tag| tag.suffix == "str") {
         return Value::String(text);

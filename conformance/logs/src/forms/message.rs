@@ -335,6 +335,15 @@ fn block(said: &mut Chat, block: &Value) {
     }
 }
 
+/// Returns whether a part of an unknown type may be a call or a result.
+pub(super) fn may_be_call(part: &Value) -> bool {
+    const OTHERS: [&str; 9] =
+        ["image", "file", "document", "audio", "video", "media", "source", "approval", "reference"];
+    let kind = word(part, "type").to_ascii_lowercase();
+    let is_named = !kind.is_empty() && part["id"].is_string() && part["name"].is_string();
+    (is_named || kind.contains("tool")) && !OTHERS.iter().any(|other| kind.contains(other))
+}
+
 /// A message in parts: of OpenTelemetry, Gemini, the ADK, opencode, or the UI of the AI SDK.
 fn parts(role: &str, parts: &Value) -> Vec<Value> {
     let mut said = Chat::new(role);
@@ -384,7 +393,7 @@ fn parts(role: &str, parts: &Value) -> Vec<Value> {
         } else if matches!(kind, "reasoning" | "thinking" | "step-start" | "step-finish" | "snapshot" | "patch") {
         } else if let text @ Value::String(_) = any(part, &["text", "content"]) {
             said.text(text);
-        } else if !part.is_null() && kind.is_empty() {
+        } else if !part.is_null() && (kind.is_empty() || may_be_call(part)) {
             said.content.push(part.clone());
         }
     }

@@ -37,11 +37,12 @@ pub(super) struct LogForm {
 }
 
 /// Every form, those first that tell themselves by names of their own.
-const FORMS: [LogForm; 37] = [
+const FORMS: [LogForm; 36] = [
     LogForm { name: "a HAR recording", read: http::har },
     LogForm { name: "an HTTP cassette", read: http::cassette },
     LogForm { name: "a recording of mitmproxy", read: http::mitmproxy },
     LogForm { name: "a transcript of threadspec provider", read: http::transcript },
+    LogForm { name: "spans that were cut off", read: traces::cut_off },
     LogForm { name: "OpenTelemetry events (gen_ai)", read: traces::gen_ai_event },
     LogForm { name: "OpenTelemetry spans (gen_ai)", read: traces::gen_ai },
     LogForm { name: "OpenInference spans", read: traces::open_inference },
@@ -61,9 +62,7 @@ const FORMS: [LogForm; 37] = [
     LogForm { name: "an opencode session", read: programs::opencode },
     LogForm { name: "a SWE-agent trajectory", read: programs::swe_agent },
     LogForm { name: "a mini-swe-agent trajectory", read: programs::mini_swe_agent },
-    LogForm { name: "an inspect log", read: programs::inspect },
     LogForm { name: "a Strands session", read: programs::strands },
-    LogForm { name: "an ADK session", read: programs::adk },
     LogForm { name: "LangGraph checkpoints", read: programs::langgraph },
     LogForm { name: "an OpenAI Agents session", read: programs::openai_agents },
     LogForm { name: "a LlamaIndex chat store", read: programs::llama_index },

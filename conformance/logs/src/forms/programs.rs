@@ -39,7 +39,11 @@ pub(super) fn claude_code(record: &Value) -> Option<Vec<RecordPiece>> {
     let key = agent.map_or_else(|| session.to_owned(), |agent| format!("{session} {agent}"));
     let [id, parent] = ["uuid", "parentUuid"].map(|name| word(record, name).to_owned());
     let answer = word(message, "id").to_owned();
-    Some(vec![RecordPiece::Linked { key, id, parent, answer, turns: turns_at(message, "message") }])
+    let mut turns = turns_at(message, "message");
+    if record["isApiErrorMessage"] == true {
+        turns.iter_mut().for_each(|turn| turn.message["failed"] = true.into());
+    }
+    Some(vec![RecordPiece::Linked { key, id, parent, answer, turns }])
 }
 
 /// A line of a session of Codex.
@@ -127,13 +131,6 @@ pub(super) fn mini_swe_agent(record: &Value) -> Option<Vec<RecordPiece>> {
     Some(saved(&flat.collect::<Vec<_>>(), "messages"))
 }
 
-/// A sample of an inspect log, or its summary, which repeats the sample's input.
-pub(super) fn inspect(record: &Value) -> Option<Vec<RecordPiece>> {
-    let is_sample = record["epoch"].is_number() && record.get("input").is_some() && !record["id"].is_null();
-    let messages = list(&record["messages"]);
-    is_sample.then(|| if messages.is_empty() { Vec::new() } else { saved(messages, "messages") })
-}
-
 /// A message of a session of Strands, which is a file of its own, or a whole session.
 pub(super) fn strands(record: &Value) -> Option<Vec<RecordPiece>> {
     if record["message"]["content"].is_array() && !record["message_id"].is_null() {
@@ -145,27 +142,6 @@ pub(super) fn strands(record: &Value) -> Option<Vec<RecordPiece>> {
     }
     if record["session_type"] == "AGENT" || record["conversation_manager_state"].is_object() {
         return Some(Vec::new());
-    }
-    None
-}
-
-/// A session of Google's ADK, or an event of one.
-pub(super) fn adk(record: &Value) -> Option<Vec<RecordPiece>> {
-    let events = list(&record["events"]);
-    let is_event =
-        |event: &Value| event["author"].is_string() && !any(event, &["invocation_id", "invocationId"]).is_null();
-    let is_session = !any(record, &["app_name", "appName"]).is_null() || events.first().is_some_and(is_event);
-    if is_session && record["events"].is_array() {
-        let contents = events.iter().map(|event| &event["content"]).filter(|content| content["parts"].is_array());
-        return Some(saved(&contents.cloned().collect::<Vec<_>>(), "events"));
-    }
-    if is_event(record) {
-        let key = any(record, &["session_id", "sessionId"]).as_str().unwrap_or_default();
-        return Some(if record["content"]["parts"].is_array() {
-            next(key, &record["content"], "content")
-        } else {
-            Vec::new()
-        });
     }
     None
 }

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use threadspec::MemberLookup;
 
 /// The members in which the body of a request is wrapped.
-const WRAPPERS: [&str; 9] =
-    ["body", "request", "params", "json", "kwargs", "request_body", "requestBody", "modelInput", "data"];
+const WRAPPERS: [&str; 10] =
+    ["body", "request", "params", "json", "kwargs", "arguments", "request_body", "requestBody", "modelInput", "data"];
 /// Those in which an answer is.
 const ANSWERS: [&str; 7] =
     ["response", "answer", "completion", "response_body", "responseBody", "modelOutput", "output"];
@@ -133,7 +133,7 @@ pub(super) fn answers(record: &Value) -> Option<Vec<RecordPiece>> {
     // Of the pieces of an answer, the last one counts.
     let last = match word(record, "type") {
         "response.completed" | "response.incomplete" | "response.failed" => Some(true),
-        kind if kind.starts_with("response.") && record["sequence_number"].is_number() => Some(false),
+        kind if kind.starts_with("response.") && record.get("sequence_number").is_some() => Some(false),
         _ if record["object"] == "chat.completion.chunk" => Some(record["choices"][0]["finish_reason"].is_string()),
         _ => None,
     };

@@ -235,10 +235,13 @@ impl FormRow {
         let name = |path: &Option<String>| {
             path.as_ref().and_then(|path| at(record, path).as_str()).unwrap_or_default().to_owned()
         };
+        let (id, parent) = (name(&self.id), name(&self.parent));
         if self.parent.is_some() {
-            let (id, parent) = (name(&self.id), name(&self.parent));
             let answer = word(at(record, "message"), "id").to_owned();
             return vec![RecordPiece::Linked { key, id, parent, answer, turns }];
+        }
+        if self.id.is_some() {
+            return vec![RecordPiece::Version { key, id, turns }];
         }
         vec![RecordPiece::Turns { key, turns }]
     }
@@ -261,7 +264,8 @@ impl FormRow {
         let role = self.roles.get(word).or_else(|| self.roles.get("*"))?;
         let Some(place) = role.strip_prefix('@') else { return Some(role) };
         let name = at(message, place).as_str().unwrap_or_default();
-        Some(self.names.get(name).or_else(|| self.names.get("*")).map_or(name, |name| name))
+        let meaning = self.names.get(name).or_else(|| self.names.get("*")).map(|name| &**name);
+        meaning.or((self.names.is_empty() || matches!(name, "user" | "assistant" | "system" | "tool")).then_some(name))
     }
 
     /// A message in the words of chat completions.

@@ -21,6 +21,8 @@ pub(in super::super) enum RecordPiece {
     /// A turn of a thread in which each record names the one before it, which may be logged a little later. `answer` is the name of the
     /// answer of which the record may be a part.
     Linked { key: String, id: String, parent: String, answer: String, turns: Vec<LoggedTurn> },
+    /// A message that the next record replaces, if that has the same id.
+    Version { key: String, id: String, turns: Vec<LoggedTurn> },
     /// A message with its number in the conversation, each of which is a file of its own.
     Numbered { number: u64, turns: Vec<LoggedTurn> },
     /// A part of a message of a conversation whose messages are logged part by part.
@@ -29,8 +31,29 @@ pub(in super::super) enum RecordPiece {
     Snapshot { key: String, turns: Vec<LoggedTurn> },
     /// A message of the request of a call to a model that is logged message by message; `is_answer` if it is what the model answered.
     Part { key: String, turn: LoggedTurn, is_answer: bool },
+    /// The place of a text with messages that ends in the middle.
+    CutOff(String),
     /// Something else than is judged here, by its name.
     Skipped(&'static str),
+}
+
+impl RecordPiece {
+    /// Returns whether its messages have parts of unknown types that may be calls or results.
+    pub(in super::super) fn is_partly_known(&self) -> bool {
+        let turns = match self {
+            Self::Exchange(LoggedExchange {
+                said: SaidToModel::Messages(turns) | SaidToModel::Form { turns, .. },
+                ..
+            })
+            | Self::Turns { turns, .. }
+            | Self::Linked { turns, .. }
+            | Self::Version { turns, .. }
+            | Self::Numbered { turns, .. }
+            | Self::Snapshot { turns, .. } => &**turns,
+            _ => &[],
+        };
+        turns.iter().any(|turn| list(&turn.message["content"]).iter().any(message::may_be_call))
+    }
 }
 
 /// The verdict of a server on a request, as far as a log shows it.
@@ -169,6 +192,8 @@ pub(in super::super) struct LoggedAnswer {
     pub(in super::super) tokens: Option<(u64, u64)>,
     /// The thinking before its first call and that call, as blocks of Anthropic's, if the log has all of it.
     pub(in super::super) thinking: Vec<Value>,
+    /// The answer itself, if it is one of Responses: later requests name its items.
+    pub(in super::super) response: Value,
 }
 
 impl LoggedExchange {
@@ -403,7 +428,8 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
             let thinking = if api == Api::Anthropic { thinking_of(&said.answer) } else { Vec::new() };
             let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
             let tokens = value["usage"].is_object().then_some((usage.input, usage.cached));
-            return Some(LoggedAnswer { api: Some(api), calls, text: said.answer.text, tokens, thinking });
+            let response = if api == Api::OpenAiResponses { value.into_owned() } else { Value::Null };
+            return Some(LoggedAnswer { api: Some(api), calls, text: said.answer.text, tokens, thinking, response });
         }
     }
     let generations = &value["generations"];

@@ -2,7 +2,6 @@
 
 use super::message::{list, word};
 use super::said::{LoggedAnswer, answer, thinking_of};
-use crate::containers::base64;
 use crate::input;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -79,6 +78,7 @@ fn of_events(text: &str) -> Option<LoggedAnswer> {
         () if word(&first, "type").starts_with("response.") => Api::OpenAiResponses,
         () => Api::Anthropic,
     };
+    let last = events.last().filter(|_| api == Api::OpenAiResponses).and_then(value).unwrap_or_default();
     let mut reader = AnswerReader::new(api);
     for event in events {
         // A stream that cannot be read to its end has said what it said.
@@ -92,7 +92,7 @@ fn of_events(text: &str) -> Option<LoggedAnswer> {
     let thinking = if is_over { thinking_of(&said.answer) } else { Vec::new() };
     let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
     let text = if said.has_ended() { said.answer.text } else { String::new() };
-    Some(LoggedAnswer { api: Some(api), calls, text, tokens, thinking })
+    Some(LoggedAnswer { api: Some(api), calls, text, tokens, thinking, response: last["response"].clone() })
 }
 
 /// Reads the chunks of Gemini: the parts of all of them are those of the answer.
@@ -107,7 +107,7 @@ fn of_aws(text: &str) -> Option<LoggedAnswer> {
     let events: Vec<(String, Value)> = text.split(AWS_EVENT).skip(1).filter_map(aws_event).collect();
     // A model in its own words is wrapped in bytes.
     let inner = events.iter().filter_map(|(_, event)| {
-        let bytes = base64::decode(event["bytes"].as_str()?)?;
+        let bytes = input::of_base64(event["bytes"].as_str()?)?;
         threadspec::read_json(&String::from_utf8(bytes).ok()?).ok()
     });
     let inner: Vec<Value> = inner.collect();

@@ -2,6 +2,7 @@
 
 use super::message::{any, list, unquoted, word};
 use super::said::{self, LoggedAnswer, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use threadspec::oracle::Api;
@@ -72,6 +73,30 @@ fn numbered(attributes: &Value, prefix: &str) -> Vec<Value> {
         *at = value.clone();
     }
     root.as_array().cloned().unwrap_or_default()
+}
+
+/// A span or an event with an attribute whose messages are cut in the middle, as limits on the length of attributes do.
+pub(super) fn cut_off(record: &Value) -> Option<Vec<RecordPiece>> {
+    const HOLDERS: [&str; 5] = ["messages", "input", "output", "prompt", "completion"];
+    let has_messages = |name: &str| {
+        HOLDERS.iter().any(|holder| name.contains(holder)) && !name.contains(|one: char| one.is_ascii_digit())
+    };
+    let is_cut = |text: &str| {
+        let may_be = text.starts_with(['{', '[']) && text.contains("\"role\"");
+        may_be && serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof() || text.ends_with("..."))
+    };
+    let of_span = attributes(record);
+    let of_model = is_call_to_model(&of_span) && matches!(word(&of_span, "openinference.span.kind"), "" | "LLM");
+    let of_events = list(&record["events"]).iter().map(attributes);
+    let all = std::iter::once(of_span).chain(of_events).filter(|_| of_model).enumerate();
+    let cut = all.flat_map(|(number, attributes)| {
+        let place = number.checked_sub(1).map_or(String::new(), |event| format!("events[{event}]."));
+        let cut = attributes.as_object().into_iter().flatten();
+        let cut = cut.filter(|(name, value)| has_messages(name) && value.as_str().is_some_and(is_cut));
+        cut.map(|(name, _)| RecordPiece::CutOff(format!("{place}attributes[{name}]"))).collect::<Vec<_>>()
+    });
+    let cut: Vec<RecordPiece> = cut.collect();
+    (!cut.is_empty()).then_some(cut)
 }
 
 /// Returns the input tokens, and those of them that the cache had, by the names of the conventions.

@@ -7,7 +7,7 @@ use super::containers::{tnetstring, yaml};
 use super::document;
 use super::events::{EventLog, is_event};
 use super::exchanges::Exchanges;
-use super::finding::{FindingOutput, FormCount, Place, Sink, Skipped, Summary};
+use super::finding::{FindingOutput, FormCount, Place, Sink, Skipped, Summary, UNKNOWN_PARTS};
 use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use super::options::CheckOptions;
 use super::order::{self, ExportOrder, ExportedRecord};
@@ -26,7 +26,6 @@ use std::io::{self, Read};
 use std::mem;
 use threadspec::oracle::Api;
 use threadspec::read_json;
-use threadspec::surrogates::lone_surrogates;
 use threadspec_apis::form::{is_message, members};
 use threadspec_judge::protocol::facts;
 use threadspec_judge::text;
@@ -34,6 +33,8 @@ use turns::EarlyTurns;
 
 /// Why a record is skipped that is JSON, but of no form.
 const UNKNOWN: &str = "nothing of a known form in it";
+/// Why a record is skipped whose form was chosen wrongly.
+const UNLIKE: &str = "messages that do not look like those of the API that they seem to be for";
 /// The name for a YAML document of no known form.
 const UNKNOWN_YAML: &str = "YAML of no known form";
 
@@ -53,8 +54,6 @@ pub(super) struct FileLog<'a> {
     seen: &'a mut SeenHistories,
     /// The form of the last record, if that was one request and nothing else.
     request_form: Option<&'static str>,
-    /// True if the last record is of a saved conversation.
-    is_saved: bool,
     events: EventLog,
     /// The name of the file.
     name: &'a str,
@@ -68,6 +67,8 @@ pub(super) struct FileLog<'a> {
     exports: ExportOrder,
     /// The last message of each conversation that is logged part by part: its id, its parts, and the place of the first.
     partial: BTreeMap<String, (String, Vec<Value>, Place)>,
+    /// The last message of each conversation whose messages are logged again when they have changed.
+    versions: BTreeMap<String, (String, Vec<LoggedTurn>, Place)>,
     /// Calls to a model that are logged message by message.
     parts: BTreeMap<String, (Vec<LoggedTurn>, Place)>,
     /// The messages of one request, each in a line, for the API that the user named, and the place of the first one.
@@ -106,7 +107,6 @@ impl<'a> FileLog<'a> {
             exchanges,
             seen,
             request_form: None,
-            is_saved: false,
             events: EventLog::new(options.profile),
             name,
             numbered,
@@ -115,6 +115,7 @@ impl<'a> FileLog<'a> {
             snapshots: BTreeMap::new(),
             exports: ExportOrder::default(),
             partial: BTreeMap::new(),
+            versions: BTreeMap::new(),
             parts: BTreeMap::new(),
             messages: Vec::new(),
             first_message: None,
@@ -341,14 +342,8 @@ impl<'a> FileLog<'a> {
             }
         }
         let place = self.at(line);
-        (self.request_form, self.is_saved) = (None, false);
+        self.request_form = None;
         self.value(&value, &place);
-        if self.is_saved
-            && let Some(at) = lone_surrogates(text).next()
-        {
-            let what = format!("half of a character at byte {at} of the record (a lone surrogate), read as U+FFFD");
-            self.found("LOG-SURROGATE", place, what);
-        }
         if let (Some(judged), Some(form)) = (self.exchanges.judged(), self.request_form) {
             self.seen.remember(text.as_bytes(), form, judged);
         }
@@ -463,11 +458,9 @@ impl<'a> FileLog<'a> {
         self.output.recognized(form, 1);
         self.tell_broken();
         let time = forms::time(form, value).and_then(order::sortable);
-        // What a request has, the rules of its API judge.
-        self.is_saved |= pieces.iter().any(|piece| match piece {
-            RecordPiece::Exchange(exchange) => !exchange.is_sent && matches!(exchange.said, SaidToModel::Messages(_)),
-            piece => !matches!(piece, RecordPiece::Answer | RecordPiece::Skipped(_) | RecordPiece::Reply { .. }),
-        });
+        if pieces.iter().any(RecordPiece::is_partly_known) {
+            self.skip(UNKNOWN_PARTS, place);
+        }
         let is_request = time.is_none() && place.path.is_empty() && matches!(*pieces, [RecordPiece::Exchange(_)]);
         self.request_form = is_request.then_some(form);
         match time.filter(|_| !pieces.is_empty()) {
@@ -496,13 +489,27 @@ impl<'a> FileLog<'a> {
 
     fn piece(&mut self, piece: RecordPiece, place: &Place) {
         match piece {
-            RecordPiece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
+            RecordPiece::Exchange(exchange) => {
+                if !self.exchanges.push(exchange, place, &mut self.output) {
+                    self.skip(UNLIKE, place);
+                }
+            }
             RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
             RecordPiece::Skipped(why) => self.skip(why, place),
+            RecordPiece::CutOff(path) => {
+                let text = "the messages of the attribute end in the middle, so that nothing of the span is judged";
+                self.found("LOG-CUT", Place { path, ..place.clone() }, text);
+            }
             RecordPiece::Answer => self.output.summary.judge("answer", 1),
             RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
             RecordPiece::Linked { key, id, parent, answer, turns } => {
                 self.linked(EarlyTurns { key: self.in_folder(&key), id, parent, answer, turns, place: place.clone() });
+            }
+            RecordPiece::Version { key, id, turns } => {
+                let known = self.versions.insert(key.clone(), (id.clone(), turns, place.clone()));
+                if let Some((_, turns, place)) = known.filter(|(known, ..)| *known != id) {
+                    self.turns(self.in_folder(&key), turns, &place);
+                }
             }
             RecordPiece::Numbered { number, turns } => self.numbered(number, turns, place),
             RecordPiece::MessagePart { key, message, part } => {
@@ -558,7 +565,7 @@ impl<'a> FileLog<'a> {
             known.records += 1;
             return;
         }
-        let is_unknown = matches!(why, UNKNOWN | UNKNOWN_YAML | "a stream of no model");
+        let is_unknown = matches!(why, UNKNOWN | UNKNOWN_PARTS | UNLIKE | UNKNOWN_YAML | "a stream of no model");
         self.skipped.push(Skipped { why, records: 1, line: place.line.unwrap_or_default(), is_unknown });
     }
 
@@ -575,6 +582,9 @@ impl<'a> FileLog<'a> {
         }
         for key in self.partial.keys().cloned().collect::<Vec<_>>() {
             self.end_message(&key);
+        }
+        for (key, (_, turns, place)) in mem::take(&mut self.versions) {
+            self.turns(self.in_folder(&key), turns, &place);
         }
         if self.numbered.has_more {
             self.numbered.last.values_mut().for_each(|(_, thread)| thread.leave(self.name));

@@ -62,7 +62,9 @@ impl FileLog<'_> {
     ) {
         let mut thread = self.threads.remove(&key).unwrap_or_else(LoggedThread::from_the_middle);
         let is_result = turns.iter().any(|turn| turn.message["role"] == "tool");
-        thread.enter(id, parent, answer, is_result);
+        for one in thread.enter(id, parent, answer, is_result) {
+            self.output.found(one);
+        }
         self.say(&key, &mut thread, turns, place);
         self.threads.insert(key, thread);
     }

@@ -112,7 +112,11 @@ pub fn finding(finding: &Finding, width: Option<usize>) -> String {
 pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
     let mut text = String::new();
     if !summary.holds.is_empty() {
-        text.push_str(&format!("  {} {}\n", styled(GOOD, "no breach of"), wrapped(&summary.holds.join(", "), 15, width)));
+        text.push_str(&format!(
+            "  {} {}\n",
+            styled(GOOD, "no breach of"),
+            wrapped(&summary.holds.join(", "), 15, width)
+        ));
     }
     for Skipped { why, records, line, .. } in &summary.skipped {
         let first = if *line > 0 { format!(" (the first in line {line})") } else { String::new() };

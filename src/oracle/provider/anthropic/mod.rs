@@ -97,6 +97,11 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
         let place = format_args!("messages[{position}]");
         let at = format_args!("{place}.content");
         thinking::judge_forms(message, place, breaches);
+        for name in message.as_object().into_iter().flatten().map(|(name, _)| &**name) {
+            if !["role", "content"].contains(&name) {
+                breaches.add("ANT-EXTRA", format_args!("{place}.{name}"), "unknown").variant("message");
+            }
+        }
         role(body, position, context, breaches);
         // Messages in a row with the same role are one turn.
         let before = position.checked_sub(1).map(|before| messages[before].member("role"));
@@ -124,13 +129,15 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
                 }
                 open.call(id, position);
             }
+            if block.member("type") == "server_tool_use" {
+                of_server(messages, position, block, place, breaches);
+            }
         }
         texts(message, at, position + 1 == messages.len(), breaches);
     }
     let unanswered = open.unanswered();
     if !unanswered.is_empty() {
-        let breach = breaches.add("ANT-ANSWERED", "messages", format!("no message answers {unanswered:?}"));
-        breach.ids(&unanswered).with(BreachDetail::Calls(open.at));
+        unanswered_calls(&unanswered, open.at, breaches);
     }
     last(body, messages, breaches);
     whole::judge(body, context, breaches);
@@ -225,11 +232,34 @@ fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes
         breach.certain_if(false).ids(&late).with(BreachDetail::Calls(open.at));
     }
     if !lost.is_empty() {
-        let breach = breaches.add("ANT-ANSWERED", place, format!("no `tool_result` for {lost:?}"));
-        breach.ids(&lost).with(BreachDetail::Calls(open.at));
+        unanswered_calls(&lost, open.at, breaches);
         for id in lost {
             open.forget(id);
         }
+    }
+}
+
+/// Calls without results, at the message that the API names: their own.
+fn unanswered_calls(ids: &[&str], at: usize, breaches: &mut Breaches) {
+    let what = format!("no `tool_result` for {ids:?}");
+    let breach = breaches.add("ANT-ANSWERED", format_args!("messages[{at}].content"), what);
+    breach.ids(ids).with(BreachDetail::Calls(at));
+}
+
+/// A call of a server's tool, whose result is in the same turn of the assistant, unless that goes on.
+fn of_server(messages: &[Value], position: usize, block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
+    let is_result = |block: &Value| block.member("type") == "tool_result";
+    let has_words = |message: &&Value| {
+        message.member("role") == "user"
+            && (message.member("content").is_string() || !list(message, "content").iter().all(is_result))
+    };
+    let behind = &messages[position..];
+    let Some(end) = behind.iter().position(|message| has_words(&message)) else { return };
+    let id = text(block, "id");
+    let is_answer = |block: &Value| text(block, "type").ends_with("_tool_result") && text(block, "tool_use_id") == id;
+    if !behind[..end].iter().any(|message| list(message, "content").iter().any(is_answer)) {
+        let breach = breaches.add("ANT-ANSWERED", place, format!("no result of the server's tool for {id:?}"));
+        breach.variant("server").id(id).name(text(block, "name")).with(BreachDetail::Calls(position));
     }
 }
 
@@ -283,9 +313,10 @@ fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     }
     if let Some((_, known)) = MEMBERS.iter().find(|(name, _)| *name == kind) {
         for name in block.as_object().into_iter().flatten().map(|(name, _)| &**name) {
-            if !known.contains(&name) && name != "type" && name != "cache_control" {
+            let is_mark = name == "cache_control";
+            if !known.contains(&name) && name != "type" && (!is_mark || kind.ends_with("thinking")) {
                 // New members come from time to time; `index` never was one.
-                let is_certain = name == "index";
+                let is_certain = is_mark || name == "index";
                 let breach = breaches.add("ANT-EXTRA", format_args!("{place}.{name}"), "unknown");
                 breach.certain_if(is_certain).name(name).with(BreachDetail::Value(kind.to_owned()));
             }
