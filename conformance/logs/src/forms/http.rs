@@ -38,6 +38,8 @@ pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> ServerVerdict {
             let is_account = ACCOUNT.iter().any(|words_of| words.contains(words_of));
             if is_account { ServerVerdict::Unjudged(status) } else { ServerVerdict::Refused { status, words } }
         }
+        // What was counted, was answered.
+        None if body.member("usage").is_object() => ServerVerdict::Accepted(None),
         _ => ServerVerdict::Unknown,
     }
 }

@@ -25,7 +25,10 @@ fn turns_at(message: &Value, path: &str) -> Vec<LoggedTurn> {
 
 /// A line of a session of Claude Code.
 pub(super) fn claude_code(record: &Value) -> Option<Vec<RecordPiece>> {
-    let session = record["sessionId"].as_str()?;
+    // Who publishes a session may leave its name out.
+    let is_line =
+        record["uuid"].is_string() && record["timestamp"].is_string() && record["message"]["role"].is_string();
+    let session = record["sessionId"].as_str().or(is_line.then_some(""))?;
     record["uuid"].as_str().or(record["leafUuid"].as_str()).or(record["type"].as_str())?;
     let message = &record["message"];
     if message["parts"].is_array() {

@@ -468,8 +468,8 @@ pub(super) fn litellm(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// A request of Helicone's export.
 pub(super) fn helicone(record: &Value) -> Option<Vec<RecordPiece>> {
-    let names =
-        ["request_id", "response_id", "request_created_at", "helicone_request_id", "request_body", "heliconeRequestId"];
+    // Others have a `request_id`, too.
+    let names = ["request_created_at", "helicone_request_id", "request_body", "heliconeRequestId"];
     if !names.iter().any(|name| record.get(*name).is_some()) || record["spanId"].is_string() {
         return None;
     }
