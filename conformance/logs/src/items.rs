@@ -35,7 +35,9 @@ impl AnsweredItems {
         }
         let sent = list_of(Api::OpenAiResponses, body).iter().filter_map(id_of);
         let mut all: HashSet<u64> = sent.collect();
-        all.iter().for_each(|id| _ = self.next.entry(*id).or_default());
+        for id in &all {
+            self.next.entry(*id).or_default();
+        }
         for (position, item) in items.iter().enumerate() {
             if let Some(id) = id_of(item) {
                 let behind = items.get(position + 1).filter(|_| item.member("type") == "reasoning");

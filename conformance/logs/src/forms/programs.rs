@@ -44,7 +44,9 @@ pub(super) fn claude_code(record: &Value) -> Option<Vec<RecordPiece>> {
     let answer = word(message, "id").to_owned();
     let mut turns = turns_at(message, "message");
     if record["isApiErrorMessage"] == true {
-        turns.iter_mut().for_each(|turn| turn.message["failed"] = true.into());
+        for turn in &mut turns {
+            turn.message["failed"] = true.into();
+        }
     }
     Some(vec![RecordPiece::Linked { key, id, parent, answer, turns }])
 }
