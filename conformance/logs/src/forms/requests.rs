@@ -68,8 +68,8 @@ pub(super) fn request(record: &Value) -> Option<Vec<RecordPiece>> {
     let headers =
         [record.member("request").member("headers"), record.member("headers"), record.member("request_headers")];
     let headers = headers.into_iter().find_map(LoggedHeaders::of);
-    let verdict = ANSWERS.iter().map(|name| record.member(name)).find(|came| came.is_object()).map(verdict_in);
-    let came = ServerAnswer { answer: answer(), verdict: verdict.unwrap_or_default() };
+    let came = ANSWERS.iter().map(|name| record.member(name)).find(|came| came.is_object());
+    let came = ServerAnswer { answer: answer(), verdict: verdict_in(record, came.unwrap_or(&Value::Null)) };
     Some(exchange((url, headers), &body, came, &path))
 }
 
@@ -81,11 +81,15 @@ fn bedrock_invocation(record: &Value) -> Vec<RecordPiece> {
     exchange((&url, None), &record["input"]["inputBodyJson"], ServerAnswer::of(status, came), path)
 }
 
-/// Derives the server's verdict on a request from its answer, with a status beside its body.
-fn verdict_in(came: &Value) -> said::ServerVerdict {
-    let status = ["status", "status_code", "statusCode"].iter().find_map(|name| came.member(name).as_u64());
+/// Derives the server's verdict on a request from its answer, with a status beside its body or beside the request. What an application
+/// writes down of an exception may have the body alone, which says what kind of error it is.
+fn verdict_in(record: &Value, came: &Value) -> said::ServerVerdict {
+    let within =
+        |value: &Value| ["status", "status_code", "statusCode"].iter().find_map(|name| value.member(name).as_u64());
     let body = ["body", "content", "text"].iter().map(|name| came.member(name)).find(|body| !body.is_null());
-    verdict_of(status, body.unwrap_or(came))
+    let body = body.or(Some(came).filter(|came| !came.is_null())).unwrap_or(record);
+    let named = || (body.member("error").member("type") == "invalid_request_error").then_some(400);
+    verdict_of(within(came).or_else(|| within(record)).or_else(named), body)
 }
 
 /// The body of a request within a record, and its path.
