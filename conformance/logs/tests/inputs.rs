@@ -3,6 +3,7 @@
 use serde_json::Value;
 use std::path::Path;
 use std::{fs, io};
+use threadspec::oracle::Api;
 use threadspec_golden::provider_rules;
 use threadspec_logs::{CheckOptions, Finding, FormRow, Level, Report, check_bytes};
 
@@ -176,5 +177,18 @@ fn four_faults_in_files_of_rows_are_found() -> io::Result<()> {
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn a_cassette_is_read_whatever_api_is_named() -> io::Result<()> {
+    let cassette = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/cassette-refused.yaml"))?;
+    let rules = |api| {
+        let report = check_bytes(&cassette, &CheckOptions { api, ..CheckOptions::default() });
+        report.findings.iter().map(|found| found.rule).collect::<Vec<_>>()
+    };
+    let unnamed = rules(None);
+    assert!(!unnamed.is_empty());
+    assert_eq!(rules(Some(Api::OpenAiChat)), unnamed);
     Ok(())
 }

@@ -157,7 +157,7 @@ impl<'a> FileLog<'a> {
             }
             return Ok(());
         }
-        if self.options.api.is_none() && yaml::may_be(records.head()) && self.yaml(&mut records) {
+        if yaml::may_be(records.head()) && self.yaml(&mut records) {
             return Ok(());
         }
         loop {
@@ -179,7 +179,7 @@ impl<'a> FileLog<'a> {
     fn yaml(&mut self, records: &mut Records<'_>) -> bool {
         let (head, is_whole) = records.beginning(HEAD);
         let is_cassette = yaml::is_cassette(head);
-        if !is_cassette && !yaml::is_so(head, is_whole) {
+        if !is_cassette && (self.options.api.is_some() || !yaml::is_so(head, is_whole)) {
             return false;
         }
         let text = String::from_utf8_lossy(records.all());
