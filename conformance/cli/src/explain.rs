@@ -231,7 +231,7 @@ fn exit_text(exit: Exit) -> &'static str {
             "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file of the wrong form. Of `check`: a file cannot be read, or nothing in it was recognized."
         }
         Exit::Testee => {
-            "the testee could not be started, or its handshake failed. Try it by hand: paste \
+            "the testee or gateway could not be started, or did not get ready. Try an adapter by hand: paste \
              {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer with one line, and flush."
         }
         Exit::Corpus => {

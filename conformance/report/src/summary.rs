@@ -330,11 +330,11 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
         return first.area.why_first();
     }
     let why = if one.severity.is_some() {
-        "No other cause of this severity is in more cases."
+        "Among the causes of this severity it is in the most cases."
     } else if one.counts {
-        "No other cause that counts is in more cases."
+        "Among the causes that count it is in the most cases."
     } else {
-        "No other cause is in more cases."
+        "Among all causes it is in the most cases."
     };
     Some(why).filter(|_| first.members.len() > second.members.len())
 }

@@ -1,6 +1,6 @@
 //! Finds the conversation of a request, and judges each conversation request by request.
 
-use super::{changed, judge_step};
+use super::{begins_run, changed, judge_step};
 use crate::judging::{WireFinding, WireLevel};
 use crate::record::{Came, Said};
 use serde_json::Value;
@@ -298,7 +298,8 @@ fn found(talk: &Talk, belonging: &Belonging, request: &ApiRequest, body: &Value)
     if let Some(loss) = &belonging.loss {
         let pieces = segments(request.api, body);
         let pieces = pieces.pieces().iter().skip_while(|piece| piece.place() != loss.place);
-        found.push(changed(loss, pieces.map(StoredPiece::length).sum()));
+        let begins_run = talk.before.as_deref().is_some_and(|(_, said, came)| begins_run(said, came, request));
+        found.push(changed(loss, pieces.map(StoredPiece::length).sum(), begins_run));
     }
     if let Some(before) = &talk.before {
         let (earlier, said, came) = &**before;

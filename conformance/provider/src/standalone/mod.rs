@@ -301,7 +301,8 @@ fn change(before: &[WireMessage], said: &Said, now: &[WireMessage], at: usize) -
     if joined(before) == joined(&now[..behind]) {
         return None;
     }
-    let what = format!("{place}: it is not what it was, {} with the text {}", earlier.place, quoted(&earlier.content));
+    let what =
+        format!("{place} was {} of the request before, and had the text {}", earlier.place, quoted(&earlier.content));
     Some(must(clause::AGENT_PREFIX, what))
 }
 
@@ -359,10 +360,23 @@ fn must(clause: &'static str, what: String) -> WireFinding {
     WireFinding { clause, level: WireLevel::Must, what }
 }
 
-/// A change of what was sent before, with the first byte that differs and how many bytes are sent again.
-fn changed(loss: &Loss, resent: usize) -> WireFinding {
-    must(
-        clause::AGENT_PREFIX,
-        format!("{}: {}; {} from here on are sent again", loss.place, loss.how, count(resent, "byte")),
-    )
+/// A change of what was sent before, with the first byte that differs and how many bytes the prompt cache no longer serves. Where a new
+/// run begins, a program may shorten its history: that costs, and loses nothing of a run.
+fn changed(loss: &Loss, resent: usize, begins_run: bool) -> WireFinding {
+    let what = format!(
+        "{}: {}; the prompt cache no longer serves {} from here on",
+        loss.place,
+        loss.how,
+        count(resent, "byte")
+    );
+    if begins_run {
+        return WireFinding { clause: clause::SESSION_PREFIX, level: WireLevel::Should, what };
+    }
+    must(clause::AGENT_PREFIX, what)
+}
+
+/// Returns whether a request begins a new run: its last message is the user's, and the answer to the request before had no call.
+fn begins_run(said: &Said, came: &Came, now: &ApiRequest) -> bool {
+    let last = now.messages.iter().rfind(|message| message.speaker != Speaker::System);
+    last.is_some_and(|last| last.speaker == Speaker::Human) && said.whole_calls(came).next().is_none()
 }

@@ -50,12 +50,14 @@ fn what_was_not_taken_to_its_end_is_asked_again() {
     assert_eq!(desk.provider.talks().map(|talk| (talk.requests, talk.answers)).collect::<Vec<_>>(), [(2, 1)]);
 }
 
+/// What the model says first in `call_and_text`.
+fn said(id: &str, args: &str) -> Value {
+    json!({"role": "assistant", "content": "I look.", "tool_calls": [
+        {"id": id, "type": "function", "function": {"name": "look", "arguments": args}}]})
+}
+
 /// The history after the first answer of `call_and_text`, changed by an agent.
 fn histories() -> Vec<(&'static str, Value)> {
-    let said = |id: &str, args: &str| {
-        json!({"role": "assistant", "content": "I look.", "tool_calls": [
-            {"id": id, "type": "function", "function": {"name": "look", "arguments": args}}]})
-    };
     let (system, go, found) = (json!({"role": "system", "content": "Be brief."}), user("Go"), result("c1", "3"));
     let renamed = json!([system, go, said("c2", r#"{"n":1}"#), result("c2", "3")]);
     vec![
@@ -80,6 +82,30 @@ fn histories() -> Vec<(&'static str, Value)> {
         ),
         (clause::AGENT_PREFIX, json!([system, user("Go!"), said("c1", r#"{"n":1}"#), found])),
     ]
+}
+
+#[test]
+fn a_history_may_be_shortened_where_a_run_begins() {
+    let system = json!({"role": "system", "content": "Be brief."});
+    let call = |id: &str| json!({"content": "I look.", "tool_calls": [{"id": id, "name": "look", "args": {"n": 1}}]});
+    let done = json!({"role": "assistant", "content": "Done"});
+    let mut desk = Desk::new(&turns(
+        json!([call("c1"), {"content": "Done"}, call("c2"), {"content": "Done"}, {"content": "Done"}]),
+    ));
+    let mut history = vec![system.clone()];
+    for (question, id) in [("How many apples?", "c1"), ("How many pears?", "c2")] {
+        history.push(user(question));
+        desk.chat(json!(history));
+        history.extend([said(id, r#"{"n":1}"#), result(id, "3")]);
+        desk.chat(json!(history));
+        history.push(done.clone());
+    }
+    let shortened = [&[system], &history[5..], &[user("How many plums?")]].concat();
+    desk.ask(Api::OpenAiChat, &chat(json!(shortened)));
+    let news: Vec<_> = desk.provider.take_news().into_iter().flat_map(|news| news.findings).collect();
+    let found: Vec<_> =
+        news.iter().filter(|one| one.clause.ends_with("PREFIX")).map(|one| (one.clause, one.level)).collect();
+    assert_eq!(found, [(clause::SESSION_PREFIX, WireLevel::Should)], "{news:?}");
 }
 
 #[test]
