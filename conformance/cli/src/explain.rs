@@ -228,14 +228,14 @@ fn exit_text(exit: Exit) -> &'static str {
             "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable. Of `check`: an error was found (with --strict: or a warning)."
         }
         Exit::Usage => {
-            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file of the wrong form. Of `check`: a file cannot be read, or nothing in it was recognized."
+            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file of the wrong form. Of `check`: a file cannot be read, or less than half of it was judged."
         }
         Exit::Testee => {
             "the testee or gateway could not be started, or did not get ready. Try an adapter by hand: paste \
              {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer with one line, and flush."
         }
         Exit::Corpus => {
-            "the corpus or the harness itself is at fault, the system gives it no more files or processes (fewer --jobs need fewer), or output could not be written. `threadspec lint` says what is wrong with a corpus."
+            "the corpus, a script of `provider` or the harness itself is at fault, the system gives it no more files or processes (fewer --jobs need fewer), or output could not be written. `threadspec lint` says what is wrong with a corpus."
         }
         Exit::KnownFailures => {
             "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."

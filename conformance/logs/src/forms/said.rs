@@ -398,6 +398,9 @@ pub(in super::super) fn turns_of_body(body: &Value) -> Vec<LoggedTurn> {
     name.map_or_else(Vec::new, |name| turns_of(list(body.member(name)), name))
 }
 
+/// The members of an answer's usage that say what the cache had. Without one nothing is known of it.
+const CACHED: [&str; 3] = ["prompt_tokens_details", "input_tokens_details", "cache_read_input_tokens"];
+
 /// Returns the messages as turns, if they are messages.
 pub(super) fn turns(said: SaidToModel) -> Vec<LoggedTurn> {
     match said {
@@ -427,7 +430,8 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
             let usage = said.answer.usage;
             let thinking = if api == Api::Anthropic { thinking_of(&said.answer) } else { Vec::new() };
             let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
-            let tokens = value["usage"].is_object().then_some((usage.input, usage.cached));
+            let tells_cache = CACHED.iter().any(|name| value["usage"].get(name).is_some());
+            let tokens = tells_cache.then_some((usage.input, usage.cached));
             let response = if api == Api::OpenAiResponses { value.into_owned() } else { Value::Null };
             return Some(LoggedAnswer { api: Some(api), calls, text: said.answer.text, tokens, thinking, response });
         }

@@ -87,7 +87,9 @@ fn of_events(text: &str) -> Option<LoggedAnswer> {
         }
     }
     let said = reader.said();
-    let tokens = (said.answer.usage.input > 0).then_some((said.answer.usage.input, said.answer.usage.cached));
+    let tells_cache = text.contains("_tokens_details") || text.contains("cache_read_input_tokens");
+    let usage = said.answer.usage;
+    let tokens = (usage.input > 0 && tells_cache).then_some((usage.input, usage.cached));
     let is_over = api == Api::Anthropic && said.has_ended();
     let thinking = if is_over { thinking_of(&said.answer) } else { Vec::new() };
     let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
