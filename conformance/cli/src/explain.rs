@@ -7,9 +7,9 @@ use crate::{Stop, corpus_and_errata, did_you_mean, effects};
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
-use strum::IntoEnumIterator;
+use strum::{EnumMessage, IntoEnumIterator};
 use threadspec_golden::{log_rules, provider_rules};
-use threadspec_judge::corpus::{Case, Clause, Corpus};
+use threadspec_judge::corpus::{Case, Clause, Corpus, Oracle};
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
@@ -60,6 +60,8 @@ impl Explain {
             explained_verdict(verdict)
         } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
             explained_exit(exit)
+        } else if let Ok(oracle) = self.what.parse::<Oracle>() {
+            format!("{}: {}\n", styled(STRONG, oracle), oracle.get_message().unwrap_or_default())
         } else if let Some(text) = recipe_text(&self.what) {
             text
         } else if let Some((word, text)) = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(&self.what)) {

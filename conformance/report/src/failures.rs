@@ -181,7 +181,10 @@ impl<'a> RunFailures<'a> {
     fn title(&self, cause: &Cause) -> String {
         let words = || happened(&of_result(&self.failed[cause.members[0]], self.strict), &cause.clause);
         let title = finding(&cause.sign, &cause.clause).unwrap_or(&cause.sign);
-        Some(title).filter(|title| title.contains('…')).and_then(|_| words()).unwrap_or_else(|| title.to_owned())
+        Some(title)
+            .filter(|title| title.contains('…') || title.contains(" N"))
+            .and_then(|_| words())
+            .unwrap_or_else(|| title.to_owned())
     }
 
     /// The other cases of a cause, on a line.

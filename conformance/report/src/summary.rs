@@ -327,7 +327,8 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
         return Some("Nothing else that counts hurts as much.");
     }
     if causes.iter().any(|other| other.area > first.area) {
-        return first.area.why_first();
+        // A refusal has nothing to do with what a text is made of.
+        return first.area.why_first().filter(|_| !first.clause.starts_with("INP-"));
     }
     let why = if one.severity.is_some() {
         "Among the causes of this severity it is in the most cases."

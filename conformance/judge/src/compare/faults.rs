@@ -121,8 +121,12 @@ fn of_document(
     let (document, behind) = split_prefix(prefix, actual, texts);
     let end = expected.find("</thread>").map_or(expected.len(), |at| at + "</thread>".len());
     let mut found = Vec::new();
+    // The prefix may be there, and only the line end before it is not.
+    let joined = prefix.filter(|_| behind.is_none()).and_then(|prefix| document.strip_suffix(prefix));
+    let document = joined.unwrap_or(document);
     if behind.is_none() {
-        found.push(OutputFault::new(clause::DOC_6, PREFIX, FaultKind::Missing));
+        let place = if joined.is_some() { "the line end before the response prefix" } else { PREFIX };
+        found.push(OutputFault::new(clause::DOC_6, place, FaultKind::Missing));
     }
     let expected = &expected[..end];
     if expected == document {
@@ -412,6 +416,13 @@ mod tests {
         assert_eq!(found.len(), 3, "{found:?}");
         assert_eq!(found[0], "MSG-CALL: `args` is a number, expected an object");
         assert!(found[1].contains("another language") && found[2].starts_with("MSG-ERROR: `content` is "), "{found:?}");
+    }
+
+    #[test]
+    fn a_prefix_without_its_line_end_is_there() {
+        let input = json!({"events": [], "responsePrefix": "I will now"});
+        let found = titles(Op::Serialize, &input, "<thread>\n</thread>I will now");
+        assert_eq!(found, ["DOC-6: the line end before the response prefix is missing"]);
     }
 
     #[test]
