@@ -27,7 +27,7 @@ pub(super) struct AnsweredItems {
 impl AnsweredItems {
     /// Takes the answer to a request of this number and body.
     pub(super) fn answer(&mut self, number: usize, body: &Value, response: &Value) {
-        /// Of the items before so many nothing is known any more.
+        /// The number of items that are remembered; then all are forgotten.
         const MOST: usize = 1 << 20;
         let Some(items) = response.member("output").as_array().filter(|items| !items.is_empty()) else { return };
         if self.next.len() > MOST {

@@ -79,6 +79,8 @@ impl FileShape {
     pub(super) fn row(&self, call: &IdPlace, result: &IdPlace) -> Option<String> {
         // The innermost list that holds both.
         let shared = call.0.bytes().zip(result.0.bytes()).take_while(|(one, other)| one == other).count();
+        // A list that holds calls beside results is a part of a message.
+        let shared = if call.0 == result.0 { call.0.rfind("[]").unwrap_or(0) } else { shared };
         let messages = call.0.get(..shared)?.rfind("[]").map_or("", |end| &call.0[..end]);
         let message = if messages.is_empty() { String::new() } else { format!("{messages}[]") };
         let inside = |place: &str| place.get(message.len()..).unwrap_or_default().trim_start_matches('.').to_owned();
@@ -96,10 +98,11 @@ impl FileShape {
         row.push_str(&self.speakers(&message));
         let at =
             |place: &str| if inside(place).is_empty() { String::new() } else { format!("at = {:?}, ", inside(place)) };
-        // Where a message is a call or a result itself, its members tell.
+        // Where a message is a call or a result itself, or both are in one list, their members tell.
         let when = |place: &str, members: &[&str]| {
             let members: Vec<String> = members.iter().map(|name| format!("{name:?} = \"?\"")).collect();
-            if inside(place).is_empty() { format!("when = {{ {} }}, ", members.join(", ")) } else { String::new() }
+            let is_told = inside(place).is_empty() || call.0 == result.0;
+            if is_told { format!("when = {{ {} }}, ", members.join(", ")) } else { String::new() }
         };
         row.push_str(&format!(
             "calls = [{{ {}{}id = {:?}, name = {name:?}, arguments = {arguments:?} }}]\n",

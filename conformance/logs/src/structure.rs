@@ -104,7 +104,7 @@ impl Structure {
         let mut links: Vec<(usize, &IdPlace, &IdPlace)> = Vec::new();
         for (call, all) in calls {
             let ids: HashMap<&str, usize> = all.iter().map(|seen| (&*seen.id, seen.order)).collect();
-            for (result, others) in by_place.iter().filter(|(other, _)| other.0 != call.0) {
+            for (result, others) in by_place.iter().filter(|(other, _)| *other != call) {
                 // What names a call of its own is no result.
                 let is_result = others.iter().all(|seen| !seen.is_call) && is_distinct(others);
                 let linked =
@@ -258,6 +258,28 @@ mod tests {
                 assert_eq!(report.summary.forms[0].form, "a log of my program", "{row}");
                 assert_eq!(report.findings.len(), found, "{row}{text}{:?}", report.findings);
             }
+        }
+    }
+
+    #[test]
+    fn calls_and_results_may_be_in_one_list() {
+        let said = |block: Value| json!({"at": 1, "who": "x", "blocks": [{"kind": "words", "text": "a"}, block]});
+        let call = |id: &str| said(json!({"kind": "use", "use_id": id, "tool": "ls", "args": {}}));
+        let result = |id: &str| said(json!({"kind": "came", "for_id": id, "output": "x"}));
+        let records = [call("c-001"), result("c-001"), call("c-002"), result("c-002"), call("c-003"), result("c-003")];
+        let read = read(&records).expect("three links");
+        assert!(
+            read.form.contains("`blocks[].use_id`, results at `blocks[].for_id`; 3 calls, 3 results"),
+            "{}",
+            read.form
+        );
+        let row = read.row.expect("a row");
+        let options = CheckOptions { forms: FormRow::read_all(&row).expect("a row"), ..CheckOptions::default() };
+        for (lost, found) in [(usize::MAX, 0), (1, 1)] {
+            let kept = records.iter().enumerate().filter(|(number, _)| *number != lost);
+            let text = kept.map(|(_, record)| record.to_string()).collect::<Vec<_>>().join("\n");
+            let report = check_bytes(text.as_bytes(), &options);
+            assert_eq!(report.findings.len(), found, "{row}{:?}", report.findings);
         }
     }
 
