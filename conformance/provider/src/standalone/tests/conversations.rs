@@ -50,7 +50,7 @@ fn what_was_not_taken_to_its_end_is_asked_again() {
     assert_eq!(desk.provider.talks().map(|talk| (talk.requests, talk.answers)).collect::<Vec<_>>(), [(2, 1)]);
 }
 
-/// What the model says first in `call_and_text`.
+/// The first message of the model in `call_and_text`.
 fn said(id: &str, args: &str) -> Value {
     json!({"role": "assistant", "content": "I look.", "tool_calls": [
         {"id": id, "type": "function", "function": {"name": "look", "arguments": args}}]})
