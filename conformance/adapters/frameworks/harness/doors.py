@@ -76,7 +76,7 @@ def doors(columns, programs, of_sessions, gateways, shipped, differing=()):
         Door("wire", "Over the wire", f"{wire_pages.ABOUT}. {wire_pages.COUNTED}", [over_wire(program) for program in programs], ("AGENT-", "WIRE-")),
         Door("session", "Sessions", "Several runs on one thread, on the framework's own memory, with kills, limits, approvals and compaction between them.", [side(column) for column in of_sessions], ("SESSION-",)),
         Door("gateway", "Gateways", "Published programs between an agent and its model. A case counts once, whatever the number of pairs of APIs that it fails in.", [through(gateway) for gateway in gateways], ("GATE-",)),
-        Door("program", "Programs", program_pages.ABOUT, [over_wire(program) for program in shipped], ("AGENT-", "WIRE-")),
+        *([Door("program", "Programs", program_pages.ABOUT, [over_wire(program) for program in shipped], ("AGENT-", "WIRE-"))] if shipped else []),
     ]
 
 
