@@ -263,7 +263,7 @@ impl ProgramPlan {
         settled
     }
 
-    /// What is before the first response: each prompt as often as it is there.
+    /// Returns the messages before the first response: each prompt as often as it is there.
     fn start(&self, messages: &[WireMessage]) -> Vec<WireMessage> {
         let humans = || messages.iter().filter(|message| message.speaker == Speaker::Human);
         let mut found: Vec<WireMessage> = Vec::new();
