@@ -400,8 +400,8 @@ pub(super) const READINGS: &[(&str, &str, &str, &str)] = &[
     (
         "tools",
         "tools of its own",
-        "    messages = [",
-        "    tools.append({'type': 'function', 'function': {'name': 'read_file', 'parameters': {'type': 'object'}}})\n    messages = [",
+        "    messages = [{",
+        "    tools.append({'type': 'function', 'function': {'name': 'read_file', 'parameters': {'type': 'object'}}})\n    messages = [{",
     ),
     ("tools", "an exit code of its own", "    print(run(", "    sys.exit(run("),
     (
