@@ -15,8 +15,8 @@ use threadspec_golden::clause;
 use threadspec_judge::protocol::{Endpoint, Feature, Hello, Op, Reply, Request, ServerDialect, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{
-    EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, compose,
-    told, usual_model,
+    EndedRun, Engine, EngineOptions, Error, Received, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord,
+    compose, told, usual_model,
 };
 use threadspec_runner::{Process, Testee, Trouble};
 
@@ -309,6 +309,17 @@ impl ModelServer {
     /// Begins a run under a key, as it is planned.
     pub(crate) fn begin_as(&self, key: &str, plan: RunPlan) {
         self.server.with(|engine, now| engine.begin(now, key, plan));
+    }
+
+    /// Announces the next run of a session, counted from 1.
+    pub(crate) fn begin_run(&self, key: &str, number: usize) {
+        let received = Received {
+            method: "POST".into(),
+            target: format!("/v1/runs/{number}"),
+            headers: vec![("authorization".into(), format!("Bearer {key}"))],
+            body: Ok(Vec::new()),
+        };
+        self.server.with_settled(|engine, now| engine.receive(now, received));
     }
 
     /// Forgets a run whose client is gone.

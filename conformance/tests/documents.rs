@@ -37,7 +37,7 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
     ("conformance/apis", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/logs", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
-    ("conformance/mcp", &[]),
+    ("conformance/mcp", &["threadspec-judge"]),
     ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
     (
         "conformance/gateway",

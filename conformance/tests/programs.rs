@@ -1,5 +1,8 @@
 //! `verify --program`: the example agent as a program, sound, with faults, with what is a program's own choice, and programs that misbehave.
 
+mod rows;
+
+use rows::{FAULTS, READINGS};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -36,7 +39,8 @@ impl Tried {
     }
 }
 
-/// Runs `verify` with a program of Python, which gets the prompt, the file of its server and the model.
+/// Runs `verify` with a program of Python, which gets the prompt, the file of its server and the model. `--op session` comes with a command
+/// that resumes.
 fn verify(program: &str, arguments: &[&str]) -> io::Result<Tried> {
     let folder = tempfile::tempdir()?;
     let agent = folder.path().join("agent.py");
@@ -44,6 +48,9 @@ fn verify(program: &str, arguments: &[&str]) -> io::Result<Tried> {
     let command = format!("python3 {} {{prompt}} {{mcp}} {{model}}", agent.display());
     let mut verify = Command::new(env!("CARGO_BIN_EXE_threadspec"));
     verify.args(["verify", "--provider", "openai-chat", "--program", &command, "--report", "json=run.json"]);
+    if arguments.contains(&"session") {
+        verify.args(["--resume", &format!("{command} --resume")]);
+    }
     let output = verify.args(arguments).current_dir(folder.path()).env_remove("CI").output()?;
     Ok(Tried::of(folder.path(), &output))
 }
@@ -76,122 +83,22 @@ fn the_example_passes_as_a_program() -> io::Result<()> {
     Ok(())
 }
 
-/// Each with the clause that names it, and a case that shows it.
-const FAULTS: &[(&str, &str, &str, &str)] = &[
-    ("AGENT-ANSWERED", "agent/answered/two-calls-at-once", "for call in calls:", "for call in calls[1:]:"),
-    (
-        "AGENT-RESPONSE",
-        "agent/response/text-beside-a-call",
-        r#""content": message["content"], **"#,
-        r#""content": None if calls else "", **"#,
-    ),
-    (
-        "AGENT-RESPONSE",
-        "agent/response/arguments-of-every-kind",
-        "        if not calls:",
-        "        for call in calls:\n            call['function']['arguments'] = '{}'\n        if not calls:",
-    ),
-    ("AGENT-RESULT", "agent/results/text", r#""content": result})"#, r#""content": "done"})"#),
-    (
-        "AGENT-RESULT",
-        "agent/results/results-of-parallel-calls",
-        "            messages.append({\"role\": \"tool\"",
-        "            call = calls[len(calls) - 1 - calls.index(call)]\n            messages.append({\"role\": \"tool\"",
-    ),
-    (
-        "AGENT-TEXT",
-        "agent/text/white-space-around-a-result",
-        r#""content": result})"#,
-        r#""content": result.strip()})"#,
-    ),
-    ("AGENT-TEXT", "agent/text/white-space-around-a-message", "sys.argv[1]", "sys.argv[1].strip()"),
-    (
-        "AGENT-TEXT",
-        "agent/text/other-scripts",
-        r#""content": result})"#,
-        r#""content": result.encode("ascii", "replace").decode()})"#,
-    ),
-    (
-        "AGENT-START",
-        "agent/start/one-human-message",
-        r#"[{"role": "system""#,
-        r#"[{"role": "user", "content": prompt}, {"role": "system""#,
-    ),
-    ("AGENT-START", "agent/start/one-human-message", "sys.argv[1]", "sys.argv[1].upper()"),
-    (
-        "AGENT-PREFIX",
-        "agent/prefix/five-rounds",
-        "        message = answer(messages,",
-        "        if len(messages) > 6:\n            del messages[2:4]\n        message = answer(messages,",
-    ),
-    (
-        "AGENT-FAILURE",
-        "agent/failures/first-of-two-fails",
-        r#"{"name": name, "arguments": arguments})["content"]"#,
-        "{\"name\": name, \"arguments\": arguments})\n        if content.get(\"isError\"):\n            sys.exit(\"error: the tool failed\")\n        content = content[\"content\"]",
-    ),
-    (
-        "AGENT-FAILURE",
-        "agent/failures/unknown-tool",
-        "except (KeyError, RuntimeError, ValueError) as error",
-        "except ZeroDivisionError as error",
-    ),
-    (
-        "AGENT-GOES-ON",
-        "agent/turns/asked-again-after-one-call",
-        "        if not calls:",
-        "        if not calls or len(messages) > 2:",
-    ),
-    (
-        "AGENT-GOES-ON",
-        "agent/turns/asked-again-after-parallel-calls",
-        "\"content\": result})",
-        "\"content\": result})\n        return result",
-    ),
-    (
-        "AGENT-STOPS",
-        "agent/turns/stops-after-an-empty-response",
-        "        if not calls:",
-        "        if not calls and message[\"content\"]:",
-    ),
-    (
-        "AGENT-NUMBERS",
-        "agent/numbers/fractions-in-arguments",
-        "        if not calls:",
-        "        for call in calls:\n            given = json.loads(call['function']['arguments'])\n            call['function']['arguments'] = json.dumps({name: int(value) if isinstance(value, float) else value for name, value in given.items()})\n        if not calls:",
-    ),
-    (
-        "AGENT-ORDINARY",
-        "agent/odd-names/proto-in-arguments",
-        "        if not calls:",
-        "        for call in calls:\n            given = json.loads(call['function']['arguments'])\n            given.pop('__proto__', None)\n            call['function']['arguments'] = json.dumps(given)\n        if not calls:",
-    ),
-    (
-        "AGENT-ANSWERED",
-        "agent/failing-model/after-a-round",
-        "        raise RuntimeError(error.read().decode()) from error",
-        "        return {'content': 'The model is busy.'} if messages[-1]['role'] == 'user' else answer(messages + [{'role': 'assistant', 'content': 'Sorry.'}, {'role': 'user', 'content': 'Well?'}], tools, model)",
-    ),
-    (
-        "WIRE-TOOLS",
-        "agent/turns/asked-again-after-one-call",
-        r#""parameters": tool["inputSchema"]"#,
-        r#""parameters": "none""#,
-    ),
-    ("WIRE-REQUEST", "agent/turns/asked-again-after-one-call", r#"{"model": model, "messages""#, r#"{"messages""#),
-    (
-        "WIRE-RETRY",
-        "agent/failing-model/at-once",
-        "        raise RuntimeError(error.read().decode()) from error",
-        "        return answer(messages, tools, model)",
-    ),
-];
+#[test]
+fn the_example_keeps_its_thread_through_errors_and_kills() -> io::Result<()> {
+    let chosen =
+        filters(&["session/failing-model/*", "session/kill/*", "session/plain/t*", "session/second-session/*"]);
+    let tried = verify(AGENT, &[&chosen[..], &["--op", "session", "--jobs", "4", "--timeout", "600"]].concat())?;
+    assert_eq!(tried.code, Some(0), "{}", tried.text);
+    assert_eq!(tried.verdicts(), ["pass", "unsupported"], "{}", tried.text);
+    Ok(())
+}
 
 #[test]
 fn each_fault_is_named_by_its_clause() -> io::Result<()> {
     let mut missed = Vec::new();
     for (clause, case, old, new) in FAULTS {
-        let tried = verify(&changed(old, new), &["--filter", case, "--timeout", "600", "--strict"])?;
+        let op = if case.starts_with("session/") { "session" } else { "tools" };
+        let tried = verify(&changed(old, new), &["--filter", case, "--timeout", "600", "--strict", "--op", op])?;
         let is_named = tried.cases().iter().any(|case| {
             let beside = case["beside"].as_array().into_iter().flatten();
             std::iter::once(&case["charged"]).chain(beside).any(|own| own == clause)
@@ -204,67 +111,25 @@ fn each_fault_is_named_by_its_clause() -> io::Result<()> {
     Ok(())
 }
 
-/// A program's own choice, each with why.
-const READINGS: &[(&str, &str, &str)] = &[
-    ("a wrapper of the prompt", r#""content": prompt}"#, r#""content": f"<request>\n{prompt}\n</request>"}"#),
-    (
-        "a message of its own before the prompt",
-        r#"{"role": "user", "content": prompt}"#,
-        r#"{"role": "user", "content": "The folder is empty."}, {"role": "user", "content": prompt}"#,
-    ),
-    ("no system message", r#"{"role": "system", "content": "You are a helpful agent."}, "#, ""),
-    ("another prefix of the tools", "mcp__{server.name}__", "{server.name}-"),
-    ("no prefix of the tools", "mcp__{server.name}__", ""),
-    ("a wrapper of results", r#""content": result})"#, r#""content": f"Wall time: 0.1 s\nOutput:\n{result}\n"})"#),
-    (
-        "results as blocks of JSON",
-        r#""content": result})"#,
-        r#""content": json.dumps([{"type": "text", "text": result}])})"#,
-    ),
-    (
-        "a reminder behind the results",
-        "        message = answer(messages,",
-        "        if messages[-1]['role'] == 'tool':\n            messages.append({'role': 'user', 'content': '<reminder>Go on.</reminder>'})\n        message = answer(messages,",
-    ),
-    (
-        "a system message behind the results",
-        "        message = answer(messages,",
-        "        if messages[-1]['role'] == 'tool':\n            messages.append({'role': 'system', 'content': 'Go on.'})\n        message = answer(messages,",
-    ),
-    (
-        "a title",
-        "    while True:\n        message",
-        "    answer([{'role': 'user', 'content': f'A title for: {prompt}'}], [], model)\n    while True:\n        message",
-    ),
-    (
-        "tools of its own",
-        "    messages = [",
-        "    tools.append({'type': 'function', 'function': {'name': 'read_file', 'parameters': {'type': 'object'}}})\n    messages = [",
-    ),
-    ("an exit code of its own", "    print(run(", "    sys.exit(run("),
-    (
-        "a look around",
-        "try:\n    print",
-        "try:\n    urllib.request.urlopen(f\"{os.environ['OPENAI_BASE_URL']}/nothing\")\nexcept urllib.error.HTTPError:\n    pass\ntry:\n    print",
-    ),
-    (
-        "empty content beside calls",
-        r#""content": message["content"], **"#,
-        r#""content": message["content"] or "", **"#,
-    ),
-];
-
 #[test]
 fn what_is_a_programs_own_choice_is_not_accused() -> io::Result<()> {
-    let chosen = filters(&[
+    let tools = filters(&[
+        ONE,
         "agent/answered/two-calls-at-once",
         "agent/failures/first-of-two-fails",
         "agent/prefix/two-rounds",
         "agent/text/markup-in-a-message",
     ]);
+    let session = filters(&[
+        "session/plain/after-a-round",
+        "session/plain/same-words-in-each-run",
+        "session/kill/the-middle-of-three",
+        "session/failing-model/at-once",
+    ]);
     let mut accused = Vec::new();
-    for (reading, old, new) in READINGS {
-        let tried = verify(&changed(old, new), &[&chosen[..], &["--timeout", "600"]].concat())?;
+    for (op, reading, old, new) in READINGS {
+        let chosen = if *op == "session" { &session } else { &tools };
+        let tried = verify(&changed(old, new), &[&chosen[..], &["--op", op, "--timeout", "600"]].concat())?;
         if tried.code != Some(0) || tried.verdicts() != ["pass"] {
             accused.push(format!("{reading}: {:?} {:?}\n{}", tried.code, tried.verdicts(), tried.text));
         }
@@ -300,6 +165,43 @@ fn a_program_that_misbehaves_gets_one_sentence() -> io::Result<()> {
     ] {
         let tried = verify(&program, &["--filter", ONE, "--timeout", timeout, "--all"])?;
         assert!(tried.code == Some(1) && tried.text.contains(sentence), "{sentence}: {:?}\n{}", tried.code, tried.text);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_program_writes_outside_or_sends_in_pieces_costs_its_case_alone() -> io::Result<()> {
+    let call = "        return \"\".join(block";
+    for (old, new, sentence) in [
+        (
+            "try:\n    print",
+            "open('../notes', 'w').close()\ntry:\n    print",
+            "it wrote outside its folders: beside them is `notes`",
+        ),
+        (
+            "try:\n    print",
+            "open('../../notes', 'w').close()\ntry:\n    print",
+            "it wrote outside its storage folder: beside it is `notes`",
+        ),
+        (
+            call,
+            "        self.process.stdin.write(b'{\\n')\n        self.process.stdin.flush()\n        self.process.stdout.readline()\n        return \"\".join(block",
+            "its MCP client is at fault: it sends a message that is not JSON",
+        ),
+        (
+            call,
+            "        self.send({'id': 90, 'method': 'tools/call', 'params': {'name': 'jump', 'arguments': {}}})\n        self.process.stdout.readline()\n        return \"\".join(block",
+            "",
+        ),
+    ] {
+        let tried = verify(&changed(old, new), &[&TWO[..], &["--timeout", "600", "--jobs", "2"]].concat())?;
+        let expected = if sentence.is_empty() { Some(0) } else { Some(1) };
+        assert!(
+            tried.code == expected && tried.text.contains(sentence),
+            "{sentence}: {:?}\n{}",
+            tried.code,
+            tried.text
+        );
     }
     Ok(())
 }

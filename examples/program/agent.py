@@ -1,6 +1,7 @@
 """An agent as a program: threadspec verify --provider openai-chat --program 'python3 agent.py {prompt} {mcp} {model}'
 
-It takes its tools from an MCP server, and is as simple as programs usually begin. It knows nothing of threadspec.
+It takes its tools from an MCP server, and is as simple as programs usually begin. It knows nothing of threadspec. With `--resume` behind the
+model it goes on with the thread of its last run, which is in a file of the working folder.
 """
 
 import json
@@ -58,7 +59,25 @@ def answer(messages, tools, model):
         raise RuntimeError(error.read().decode()) from error
 
 
-def run(prompt, server, model):
+def keep(messages):
+    """Keeps the thread; a process that is killed here leaves the thread as it was before."""
+    with open("thread.new", "w") as file:
+        json.dump(messages, file)
+    os.replace("thread.new", "thread.json")
+
+
+def kept():
+    """The thread of the last run. Calls that it left open are answered."""
+    with open("thread.json") as file:
+        messages = json.load(file)
+    last = max(place for place, message in enumerate(messages) if message["role"] != "tool")
+    answered = {message["tool_call_id"] for message in messages[last + 1:]}
+    calls = [call["id"] for call in messages[last].get("tool_calls", [])]
+    lost = [{"role": "tool", "tool_call_id": call, "content": "Error: interrupted"} for call in calls if call not in answered]
+    return messages + lost
+
+
+def run(prompt, server, model, resumes):
     """Asks the model, and calls tools, until it calls none."""
     names = {f"mcp__{server.name}__{tool['name']}": tool for tool in server.tools}
     tools = [
@@ -66,10 +85,14 @@ def run(prompt, server, model):
         for name, tool in names.items()
     ]
     messages = [{"role": "system", "content": "You are a helpful agent."}, {"role": "user", "content": prompt}]
+    if resumes:
+        messages = [*kept(), messages[-1]]
     while True:
+        keep(messages)
         message = answer(messages, tools, model)
         calls = message.get("tool_calls") or []
         messages.append({"role": "assistant", "content": message["content"], **({"tool_calls": calls} if calls else {})})
+        keep(messages)
         if not calls:
             return message["content"]
         for call in calls:
@@ -79,9 +102,10 @@ def run(prompt, server, model):
             except (KeyError, RuntimeError, ValueError) as error:
                 result = f"Error: {name}: {error}"
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+            keep(messages)
 
 
 try:
-    print(run(sys.argv[1], Server(sys.argv[2]), sys.argv[3]))
+    print(run(sys.argv[1], Server(sys.argv[2]), sys.argv[3], "--resume" in sys.argv[4:]))
 except RuntimeError as error:
     sys.exit(f"error: {error}")

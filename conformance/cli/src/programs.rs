@@ -12,7 +12,10 @@ use threadspec_runner::{Run, RunProgram};
 pub const RECIPES: &[(&str, &str)] = &[
     ("claude-code", include_str!("../programs/claude-code.toml")),
     ("codex", include_str!("../programs/codex.toml")),
+    ("continue-cli", include_str!("../programs/continue-cli.toml")),
+    ("gemini-cli", include_str!("../programs/gemini-cli.toml")),
     ("llm", include_str!("../programs/llm.toml")),
+    ("mini-swe-agent", include_str!("../programs/mini-swe-agent.toml")),
     ("opencode", include_str!("../programs/opencode.toml")),
     ("pi", include_str!("../programs/pi.toml")),
     ("qwen-code", include_str!("../programs/qwen-code.toml")),
@@ -47,6 +50,11 @@ pub struct ProgramOptions {
     /// CMD may instead name a recipe (`threadspec explain recipes` lists them), or be the path of one that ends in .toml.
     #[arg(long, value_name = "CMD", requires = "provider", conflicts_with_all = ["command", "through", "client"])]
     program: Option<String>,
+    /// Start this command for each further run on the same thread, and play op `session`, kills included
+    ///
+    /// It runs in the folders of the run before. While a tool works that the script says, the program is killed with all that it started.
+    #[arg(long, value_name = "CMD", requires = "program")]
+    resume: Option<String>,
     /// Write a copy of the file TEMPLATE to FILE first, below `{home}` or `{dir}`, with its placeholders filled in (repeatable)
     #[arg(long, value_name = "FILE=TEMPLATE", requires = "program", value_parser = setup)]
     setup: Vec<(String, PathBuf)>,
@@ -70,6 +78,11 @@ impl ProgramOptions {
     /// Returns the command, or the name or path of a recipe.
     pub fn program(&self) -> Option<&str> {
         self.program.as_deref()
+    }
+
+    /// Returns the command that goes on with a thread, if one is given.
+    pub fn resume(&self) -> Option<&str> {
+        self.resume.as_deref()
     }
 
     /// Returns the files to write first, each with its template.
@@ -97,8 +110,8 @@ impl ProgramOptions {
         if shlex::split(program).is_none_or(|words| words.is_empty()) {
             return Err("--program names no command, or has a quotation that does not end".to_owned());
         }
-        if !ops.is_empty() && !ops.contains(&Op::Tools) {
-            return Err("a program plays cases of op `tools`: leave out --op".to_owned());
+        if ops.iter().any(|op| ![Op::Tools, Op::Session].contains(op)) {
+            return Err("a program plays cases of op `tools`, and with --resume of op `session`".to_owned());
         }
         Ok(())
     }
@@ -107,6 +120,7 @@ impl ProgramOptions {
     pub(crate) fn told(&self) -> Option<RunProgram> {
         let program = self.program.clone()?;
         let mut options = vec!["--program".to_owned(), program];
+        options.extend(self.resume.iter().flat_map(|command| ["--resume".to_owned(), command.clone()]));
         for (file, template) in &self.setup {
             options.extend(["--setup".to_owned(), format!("{file}={}", template.display())]);
         }

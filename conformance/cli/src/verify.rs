@@ -326,9 +326,10 @@ impl Verify {
     /// Returns whether a case runs against the testee.
     fn puts(&self, case: &Case, options: &RunOptions) -> bool {
         let is_program = self.program.program().is_some();
-        options.fits(case)
-            && takes(&self.through, !self.command.is_empty(), case)
-            && (!is_program || case.op == Op::Tools)
+        // A recipe may resume, too: sessions take several starts each.
+        let is_resumed = self.program.resume().is_some() || self.selection.op.contains(&Op::Session);
+        let is_played = case.op == Op::Tools || case.op == Op::Session && is_resumed;
+        options.fits(case) && takes(&self.through, !self.command.is_empty(), case) && (!is_program || is_played)
     }
 
     /// Ends what the testee left behind, and says so.

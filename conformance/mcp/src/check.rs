@@ -61,6 +61,11 @@ impl MessageCheck {
         }
     }
 
+    /// How many requests wait for their answers.
+    pub(crate) fn open(&self) -> usize {
+        self.open.len()
+    }
+
     /// Notes a message of the server.
     pub(crate) fn went(&mut self, text: &str) {
         if let Ok(message) = serde_json::from_str::<Value>(text)

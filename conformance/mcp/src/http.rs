@@ -97,7 +97,7 @@ async fn answer(
     if head.method == Method::POST
         && let Err(broken) = MessageCheck::default().came(&String::from_utf8_lossy(&body))
     {
-        server.record().problem(&broken.what);
+        server.record().broken(&broken.what);
         let mut response = Response::new(Full::new(Bytes::from(broken.answer)).boxed());
         *response.status_mut() = StatusCode::BAD_REQUEST;
         return Ok(response);

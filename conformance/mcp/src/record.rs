@@ -37,8 +37,15 @@ pub enum McpEvent {
         /// The position of the call.
         call: usize,
     },
-    /// The client did something wrong.
+    /// The client calls what the script does not have.
     Problem {
+        /// When.
+        at: u64,
+        /// The fault, in one sentence.
+        what: String,
+    },
+    /// The client sent something that is no message of MCP.
+    Broken {
         /// When.
         at: u64,
         /// The fault, in one sentence.
@@ -77,7 +84,7 @@ impl McpRecord {
     /// Returns what the client did wrong so far, each in one sentence.
     pub fn problems(&self) -> Vec<String> {
         let what = |event| match event {
-            McpEvent::Problem { what, .. } => Some(what),
+            McpEvent::Problem { what, .. } | McpEvent::Broken { what, .. } => Some(what),
             _ => None,
         };
         self.events().into_iter().filter_map(what).collect()
@@ -85,6 +92,20 @@ impl McpRecord {
 
     pub(crate) fn problem(&self, what: impl Into<String>) {
         self.add(McpEvent::Problem { at: now(), what: what.into() });
+    }
+
+    pub(crate) fn broken(&self, what: &str) {
+        self.add(McpEvent::Broken { at: now(), what: what.to_owned() });
+    }
+
+    /// How many calls wait for their end.
+    pub(crate) fn waiting(&self) -> usize {
+        let counts = |event: &McpEvent| match event {
+            McpEvent::Call { call: Some(_), .. } => 1,
+            McpEvent::End { .. } => -1,
+            _ => 0_isize,
+        };
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).iter().map(counts).sum::<isize>().unsigned_abs()
     }
 
     pub(crate) fn add(&self, event: McpEvent) {

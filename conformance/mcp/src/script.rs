@@ -4,6 +4,7 @@ use rmcp::model::ContentBlock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+use threadspec_judge::universal::value;
 
 /// Tools, and the results of their calls.
 ///
@@ -135,8 +136,9 @@ impl McpTool {
 
     /// The calls with these arguments, by their positions.
     pub(crate) fn calls_with(&self, args: &Map<String, Value>) -> Vec<usize> {
-        let calls = self.calls.iter().enumerate();
-        calls.filter(|(_, call)| is_same_object(&call.args, args)).map(|(position, _)| position).collect()
+        let args = Value::from(args.clone());
+        let is_own = |call: &McpCall| value::equal(&Value::from(call.args.clone()), &args, false);
+        self.calls.iter().enumerate().filter(|(_, call)| is_own(call)).map(|(position, _)| position).collect()
     }
 }
 
@@ -155,23 +157,6 @@ fn schema_of(value: &Value) -> Value {
         }
         Value::Object(_) => json!({"type": "object"}),
     }
-}
-
-/// Returns whether two values are equal as JSON: numbers as doubles, members in any order.
-fn is_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
-        (Value::Array(ones), Value::Array(others)) => {
-            ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| is_same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => is_same_object(one, other),
-        _ => one == other,
-    }
-}
-
-fn is_same_object(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
-    let has = |(name, value): (&String, &Value)| other.get(name).is_some_and(|found| is_same(value, found));
-    one.len() == other.len() && one.iter().all(has)
 }
 
 #[cfg(test)]

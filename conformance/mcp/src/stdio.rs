@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, duplex, split};
 use tokio::runtime::Builder;
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 /// How much may be between the SDK and us.
 const BETWEEN: usize = 1 << 16;
-/// How long answers that are under way may take when the client is gone.
-const GRACE: Duration = Duration::from_millis(200);
+/// How often it looks whether an answer is under way when the client is gone.
+const TICK: Duration = Duration::from_millis(1);
 
 /// Serves on the standard streams of this process until its input ends.
 ///
@@ -72,15 +72,19 @@ where
             match checked {
                 Ok(()) => asked.write_all(format!("{text}\n").as_bytes()).await?,
                 Err(broken) => {
-                    server.record().problem(&broken.what);
+                    server.record().broken(&broken.what);
                     write(&output, &broken.answer).await?;
                 }
             }
         }
         line.clear();
     }
+    // A call that waits for another one, or hangs, gets no answer any more.
+    let is_under_way = || check.lock().unwrap_or_else(PoisonError::into_inner).open() > server.record().waiting();
+    while is_under_way() && !back.is_finished() {
+        sleep(TICK).await;
+    }
     asked.shutdown().await?;
-    let _ = timeout(GRACE, back).await;
     sdk.abort();
     Ok(())
 }

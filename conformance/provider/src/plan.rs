@@ -127,14 +127,18 @@ impl RunPlan {
             .then_some("but for blank texts, which the API refuses, the given list ends without a question")
     }
 
-    /// The run of a program that plays a case of op `tools`.
+    /// The run of a program as it is, or its runs if it plays a session.
     ///
     /// # Errors
     ///
     /// Says what is wrong with the input, and where.
     pub fn of_program(api: Api, input: &str, program: ProgramPlan) -> Result<Self, Error> {
+        let read = if program.is_session { Self::of_session_input } else { Self::of_case_input };
+        let mut plan = read(api, input)?;
         // It declares tools of its own beside those of the case, and by other names.
-        Ok(Self { tools: Vec::new(), program: Some(program), ..Self::of_case_input(api, input)? })
+        plan.tools.clear();
+        plan.session.iter_mut().flat_map(|session| &mut session.agents).for_each(|agent| agent.tools.clear());
+        Ok(Self { program: Some(program), ..plan })
     }
 
     /// All runs of a case of op `session`, which have one key. The model's thinking is to be switched on where the script has some that the

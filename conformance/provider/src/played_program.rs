@@ -6,8 +6,7 @@
 //! them like those of any agent.
 
 use crate::record::{Attempt, WireRecord};
-use crate::script::WireTurn;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use threadspec::surrogates::has_marks;
 use threadspec_apis::{ApiRequest, DeclaredTool, NAMESPACE_END, WireMessage};
@@ -20,11 +19,15 @@ const SPARE: &str = "threadspec_idle";
 /// A prompt of so many bytes is in no other text by chance.
 const TELLING: usize = 24;
 
-/// The prompt of a program, and the results of its tools.
+/// The prompts of a program, and the results of its tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramPlan {
-    /// The user message.
-    pub prompt: String,
+    /// The user messages, one for each run.
+    pub prompts: Vec<String>,
+    /// True if it plays a session.
+    pub is_session: bool,
+    /// The system message of a session. That of the program takes its place.
+    pub system: Option<String>,
     /// The names of the tools that its MCP server declares.
     pub tools: Vec<String>,
     /// The calls of the script that a tool executes, in order.
@@ -34,7 +37,9 @@ pub struct ProgramPlan {
 /// A call of the script, and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramCall {
-    /// The turn of the model.
+    /// The run.
+    pub run: usize,
+    /// The turn of the model in it.
     pub turn: usize,
     /// The id, if the script has one.
     pub id: Option<String>,
@@ -48,6 +53,8 @@ pub struct ProgramCall {
     pub is_error: bool,
     /// The result if it is executed a second time.
     pub again: Option<String>,
+    /// True if the program is killed while the tool works.
+    pub is_killed: bool,
 }
 
 impl ProgramPlan {
@@ -74,29 +81,55 @@ impl ProgramPlan {
             return unfit("the case begins with a system message");
         }
         let [message] = messages else { return unfit("the case begins with a history") };
-        let prompt = text(&message["content"]);
         if message["type"] != "human" {
             return unfit("the case begins with a history");
-        }
-        if prompt.trim().is_empty() {
-            return unfit("the case begins with an empty message");
         }
         if !read["maxRecursionDepth"].is_null() {
             return unfit("the case limits the rounds");
         }
-        if has_marks(prompt) || prompt.contains('\0') {
-            return unfit("the user message has a character that no command line can hold");
+        let input = Node::of(input);
+        Self::of_runs(&input, &[&input], vec![text(&message["content"]).to_owned()])
+    }
+
+    /// The plan of a case of op `session` whose runs begin with messages, and end by themselves or by a kill.
+    ///
+    /// # Errors
+    ///
+    /// Says why no program can play it.
+    pub fn of_session_input(input: &str) -> Result<Self, String> {
+        let read = value::read(input).map_err(|error| error.to_string())?;
+        let prompts = list(&read["runs"]).iter().map(|run| text(&run["message"]).to_owned()).collect();
+        let system = read["system"].as_str().map(str::to_owned);
+        let input = Node::of(input);
+        let runs: Vec<&Node<'_>> = elements(member(&input, "runs")).iter().collect();
+        let plan = Self::of_runs(&input, &runs, prompts)?;
+        Ok(Self { is_session: true, system, ..plan })
+    }
+
+    /// The plan of these runs of an input.
+    fn of_runs(input: &Node<'_>, runs: &[&Node<'_>], prompts: Vec<String>) -> Result<Self, String> {
+        if prompts.iter().any(|prompt| prompt.trim().is_empty()) {
+            return Err("the case begins with an empty message".to_owned());
         }
-        let mut tools: Vec<String> =
-            read["tools"].as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
+        if prompts.iter().any(|prompt| has_marks(prompt) || prompt.contains('\0')) {
+            return Err("the user message has a character that no command line can hold".to_owned());
+        }
+        let declared = member(input, "tools");
+        let mut tools: Vec<String> = match declared {
+            Some(Node::Object(members)) => members.iter().map(|(name, _)| string(name)).collect(),
+            _ => Vec::new(),
+        };
         if tools.iter().any(|name| !is_of_mcp(name)) {
-            return unfit("MCP does not allow the name of a tool");
+            return Err("MCP does not allow the name of a tool".to_owned());
         }
-        let calls = calls(input)?;
+        let mut calls = Vec::new();
+        for (number, run) in runs.iter().enumerate() {
+            add_calls(&mut calls, declared, number, run)?;
+        }
         if tools.is_empty() {
             tools.push(SPARE.to_owned());
         }
-        Ok(Self { prompt: prompt.to_owned(), tools, calls })
+        Ok(Self { prompts, tools, calls, ..Self::default() })
     }
 
     /// The tool of the case that a declared name means: the longest one with which it ends.
@@ -122,19 +155,19 @@ impl ProgramPlan {
     }
 
     pub(crate) fn has_prompt(&self, request: &ApiRequest) -> bool {
-        let humans = request.messages.iter().filter(|message| message.speaker == Speaker::Human);
-        humans.into_iter().any(|message| is_in(&self.prompt, &message.content))
+        let mut humans = request.messages.iter().filter(|message| message.speaker == Speaker::Human);
+        humans.any(|message| self.prompts.iter().any(|prompt| is_in(prompt, &message.content)))
     }
 
     /// Gives the record of a run the names of the case, and takes out what is the program's own choice: its system messages and reminders,
-    /// the wrappers of the prompt and of results.
+    /// the wrappers of prompts and of results.
     ///
     /// # Errors
     ///
     /// Says why the run shows nothing about the program.
-    pub fn read_back(&self, turns: &[WireTurn], record: &mut WireRecord) -> Result<(), String> {
+    pub fn read_back(&self, record: &mut WireRecord) -> Result<(), String> {
         for attempt in &mut record.attempts {
-            self.rename(turns, attempt)?;
+            self.rename(attempt)?;
         }
         let said = record.attempts.iter().filter_map(|attempt| attempt.said.as_ref()).flat_map(|said| &said.calls);
         let mut texts: HashMap<String, Vec<&ProgramCall>> = HashMap::new();
@@ -148,8 +181,7 @@ impl ProgramPlan {
         }
         let requests = record.attempts.iter_mut().filter_map(|attempt| attempt.request.as_mut());
         for messages in requests.map(|request| &mut request.messages) {
-            self.settle_start(messages);
-            leave_own_out(&self.prompt, messages);
+            *messages = self.settled(std::mem::take(messages));
             for message in messages.iter_mut().filter(|message| message.speaker == Speaker::Tool) {
                 let calls = message.call_id.as_ref().and_then(|id| texts.get(id)).into_iter().flatten();
                 // A call without an id may be refused in words.
@@ -165,21 +197,20 @@ impl ProgramPlan {
     }
 
     /// Gives the calls of an attempt the names of the case.
-    fn rename(&self, turns: &[WireTurn], attempt: &mut Attempt) -> Result<(), String> {
+    fn rename(&self, attempt: &mut Attempt) -> Result<(), String> {
         let Some(request) = &attempt.request else { return Ok(()) };
-        let calls = turns.get(attempt.ask).map(|turn| turn.calls.as_slice()).unwrap_or_default();
-        for call in calls {
-            let is_declared = || request.tools.iter().any(|tool| tool.name.as_ref() == Some(&call.name));
-            if !self.tools.contains(&call.name) && is_declared() {
-                return Err("the case calls a tool that is one of the program's own".to_owned());
-            }
-            if self.tools.contains(&call.name) && self.declared(request, &call.name).is_none() {
+        let names: HashMap<String, String> =
+            self.tools.iter().filter_map(|tool| Some((self.declared(request, tool)?, tool.clone()))).collect();
+        let said = attempt.said.iter().flat_map(|said| &said.calls);
+        for call in said.filter(|call| !names.contains_key(&call.name)) {
+            if self.tools.contains(&call.name) {
                 return Err("the program does not declare a tool of the MCP server, or not by a name that tells which"
                     .to_owned());
             }
+            if request.tools.iter().any(|tool| tool.name.as_ref() == Some(&call.name)) {
+                return Err("the case calls a tool that is one of the program's own".to_owned());
+            }
         }
-        let names: HashMap<String, String> =
-            self.tools.iter().filter_map(|tool| Some((self.declared(request, tool)?, tool.clone()))).collect();
         let give = |name: &mut String| {
             if let Some(own) = names.get(name) {
                 own.clone_into(name);
@@ -188,6 +219,13 @@ impl ProgramPlan {
         if let Some(request) = &mut attempt.request {
             // How it declares tools of its own is not ours to judge.
             request.tools.retain(|tool| tool.name.as_ref().is_some_and(|name| names.contains_key(name)));
+            // An API may take the declaration of a tool without arguments that says nothing of them.
+            let has_args = |own: &String| self.calls.iter().any(|call| call.tool == *own && call.args != json!({}));
+            for tool in &mut request.tools {
+                if tool.name.as_ref().and_then(|name| names.get(name)).is_some_and(|own| !has_args(own)) {
+                    tool.schema.get_or_insert_with(|| json!({"type": "object"}));
+                }
+            }
         }
         let request = attempt.request.iter_mut();
         let sent = request.flat_map(|request| &mut request.messages).flat_map(|message| &mut message.calls);
@@ -197,21 +235,76 @@ impl ProgramPlan {
         Ok(())
     }
 
-    /// Reduces what is before the first response to the prompt, if it is there, unchanged and once.
-    fn settle_start(&self, messages: &mut Vec<WireMessage>) {
+    /// The messages without the program's own: system messages, and those of the user without a prompt where no call waits for its answer. A
+    /// wrapper around a prompt goes, and so does what else is before the first response, if a prompt is there.
+    fn settled(&self, messages: Vec<WireMessage>) -> Vec<WireMessage> {
         let first = messages.iter().position(|message| message.speaker == Speaker::Ai).unwrap_or(messages.len());
-        let humans: Vec<&WireMessage> =
-            messages[..first].iter().filter(|message| message.speaker == Speaker::Human).collect();
-        let exact = humans.iter().flat_map(|message| message.parts()).filter(|part| *part == self.prompt).count();
-        let inside = humans.iter().map(|message| message.content.matches(&self.prompt).count()).sum::<usize>();
-        let times = if self.prompt.len() >= TELLING { inside } else { exact.max(1) };
-        let Some(holder) = humans.iter().find(|message| is_in(&self.prompt, &message.content)) else {
-            messages.retain(|message| message.speaker != Speaker::System);
-            return;
-        };
-        let prompt = WireMessage { content: self.prompt.clone(), seams: Vec::new(), ..(*holder).clone() };
-        messages.splice(..first, vec![prompt; times]);
+        let mut settled = self.start(&messages[..first]);
+        let mut open: Vec<String> = Vec::new();
+        for message in messages.into_iter().skip(first) {
+            match message.speaker {
+                Speaker::System => continue,
+                Speaker::Ai => open = message.calls.iter().map(|call| call.id.clone()).collect(),
+                Speaker::Tool => open.retain(|id| Some(id) != message.call_id.as_ref()),
+                Speaker::Human => {
+                    let prompts: Vec<String> = self.said_in(&message, &settled).cloned().collect();
+                    let is_own = prompts.is_empty() && open.is_empty();
+                    settled.extend(prompts.iter().map(|prompt| with_content(&message, prompt)));
+                    if is_own || !prompts.is_empty() {
+                        continue;
+                    }
+                }
+            }
+            settled.push(message);
+        }
+        if let Some((system, first)) = self.system.as_ref().zip(settled.first()) {
+            settled.insert(0, WireMessage { speaker: Speaker::System, ..with_content(first, system) });
+        }
+        settled
     }
+
+    /// Returns the messages before the first response: each prompt as often as it is there.
+    fn start(&self, messages: &[WireMessage]) -> Vec<WireMessage> {
+        let humans = || messages.iter().filter(|message| message.speaker == Speaker::Human);
+        let mut found: Vec<WireMessage> = Vec::new();
+        for prompt in &self.prompts {
+            // A prompt that is a part of another one is in that one's message, too.
+            let is_others = |part: &str| part != prompt && self.prompts.iter().any(|other| other == part);
+            let own = || humans().filter(|message| !message.parts().any(is_others));
+            let holder = humans().find(|message| message.parts().any(|part| part == prompt));
+            let holder = holder.or_else(|| own().find(|message| is_in(prompt, &message.content)));
+            let Some(holder) = holder.filter(|_| found.iter().all(|message| message.content != *prompt)) else {
+                continue;
+            };
+            let exact = humans().flat_map(WireMessage::parts).filter(|part| part == prompt).count();
+            let inside = own().map(|message| message.content.matches(prompt).count()).sum::<usize>();
+            let times = if prompt.len() >= TELLING { inside } else { exact };
+            found.extend(vec![with_content(holder, prompt); times.max(1)]);
+        }
+        if found.is_empty() {
+            found = messages.iter().filter(|message| message.speaker != Speaker::System).cloned().collect();
+        }
+        found
+    }
+
+    /// The prompts that a message behind the first response is made of; of a session also one that it wraps, and that is new.
+    fn said_in<'a>(&'a self, message: &WireMessage, before: &[WireMessage]) -> impl Iterator<Item = &'a String> {
+        let of_part = |part| self.prompts.iter().find(|prompt| *prompt == part);
+        let mut said: Vec<&String> = message.parts().filter_map(of_part).collect();
+        if said.is_empty() {
+            let times = |prompt: &String| self.prompts.iter().filter(|own| *own == prompt).count();
+            let came = |prompt: &String| before.iter().filter(|earlier| earlier.content == *prompt).count();
+            let mut wrapped: Vec<&String> = self.prompts.iter().filter(|own| is_in(own, &message.content)).collect();
+            wrapped.dedup();
+            said.extend(wrapped.into_iter().filter(|prompt| came(prompt) < times(prompt)));
+        }
+        said.into_iter()
+    }
+}
+
+/// A message with another content.
+fn with_content(message: &WireMessage, content: &str) -> WireMessage {
+    WireMessage { content: content.to_owned(), seams: Vec::new(), ..message.clone() }
 }
 
 impl ProgramCall {
@@ -219,25 +312,6 @@ impl ProgramCall {
     fn texts(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.text).filter(|_| !self.is_error).chain(&self.again)
     }
-}
-
-/// Takes out the program's own messages behind the first response: system messages, and those of the user where no call waits for its answer.
-fn leave_own_out(prompt: &str, messages: &mut Vec<WireMessage>) {
-    let mut open: Vec<String> = Vec::new();
-    let mut has_begun = false;
-    messages.retain(|message| match message.speaker {
-        Speaker::System => false,
-        Speaker::Ai => {
-            has_begun = true;
-            open = message.calls.iter().map(|call| call.id.clone()).collect();
-            true
-        }
-        Speaker::Tool => {
-            open.retain(|id| Some(id) != message.call_id.as_ref());
-            true
-        }
-        Speaker::Human => !has_begun || !open.is_empty() || message.parts().any(|part| part == prompt),
-    });
 }
 
 /// The names of a declaration: one of a function, and of a namespace those of its functions.
@@ -314,23 +388,23 @@ fn is_shortened(content: &str, text: &str) -> bool {
 
 // The calls that a tool executes, and their results.
 
-fn calls(input: &str) -> Result<Vec<ProgramCall>, String> {
-    let input = Node::of(input);
-    let mut found: Vec<ProgramCall> = Vec::new();
-    let Some(Node::Array(turns)) = member(&input, "model") else { return Ok(found) };
-    for (turn, node) in turns.iter().enumerate() {
-        let Some(Node::Array(calls)) = member(node, "tool_calls") else { continue };
-        for call in calls {
-            let name = member(call, "name").map(Node::text).map(|name| string(&name)).unwrap_or_default();
-            let Some(results) = member(&input, "tools").and_then(|tools| member(tools, &name)) else { continue };
+/// Adds the calls of a run.
+fn add_calls(
+    found: &mut Vec<ProgramCall>,
+    tools: Option<&Node<'_>>,
+    run: usize,
+    node: &Node<'_>,
+) -> Result<(), String> {
+    let cut = member(node, "cut").and_then(|cut| member(cut, "during")).map(|id| string(&id.text()));
+    for (turn, node) in elements(member(node, "model")).iter().enumerate() {
+        for call in elements(member(node, "tool_calls")) {
+            let tool = member(call, "name").map(Node::text).map(|name| string(&name)).unwrap_or_default();
+            let Some(results) = tools.and_then(|tools| member(tools, &tool)) else { continue };
             let args = member(call, "args").map_or_else(|| "{}".to_owned(), Node::text);
             let id = member(call, "id").map(|id| string(&id.text()));
-            if member(call, "arguments").is_some() {
-                // It is no object, or is judged for how it is written.
-                return Err("the arguments of a call are no JSON object".to_owned());
-            }
             let read = value::read(&args).map_err(|error| error.to_string())?;
-            if !read.is_object() && !read.is_null() {
+            // Raw arguments are no object, or are judged for how they are written.
+            if member(call, "arguments").is_some() || !read.is_object() && !read.is_null() {
                 return Err("the arguments of a call are no JSON object".to_owned());
             }
             if has_marks(&read.to_string()) || tokens(&args).any(is_beyond_doubles) {
@@ -343,39 +417,34 @@ fn calls(input: &str) -> Result<Vec<ProgramCall>, String> {
                 return Err("a result holds half a character, which no MCP message can".to_owned());
             }
             let args = if read.is_null() { Value::Object(serde_json::Map::new()) } else { read };
-            let is_twin =
-                |own: &&ProgramCall| own.turn == turn && own.tool == name && value::equal(&own.args, &args, false);
-            if found.iter().find(is_twin).is_some_and(|own| own.text != text || own.is_error != is_error) {
+            let is_killed = cut.is_some() && cut == id;
+            let call = ProgramCall { run, turn, id, tool, args, text, is_error, again, is_killed };
+            let is_twin = |own: &&ProgramCall| {
+                (own.run, own.turn, &own.tool) == (run, turn, &call.tool) && value::equal(&own.args, &call.args, false)
+            };
+            if found.iter().find(is_twin).is_some_and(|own| own.text != call.text || own.is_error != is_error) {
                 return Err("equal calls of one response have different results".to_owned());
             }
-            found.push(ProgramCall { turn, id, tool: name, args, text, is_error, again });
+            found.push(call);
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The result of a call as text, and whether the tool fails with it.
 fn result(results: &Node<'_>, id: Option<&str>, args: &Value) -> (String, bool) {
-    let nothing = || (String::new(), false);
-    match results {
-        Node::Array(list) => list.first().map_or_else(nothing, plain_text),
-        results => {
-            if let Some(by_id) = member(results, "byId") {
-                return id.and_then(|id| member(by_id, id)).map_or_else(nothing, plain_text);
-            }
-            let Some(Node::Array(pairs)) = member(results, "byArgs") else { return nothing() };
-            let is_own = |pair: &&Node<'_>| match pair {
-                Node::Array(pair) => pair
-                    .first()
-                    .is_some_and(|own| value::read(&own.text()).is_ok_and(|own| value::equal(&own, args, false))),
-                _ => false,
-            };
-            match pairs.iter().find(is_own) {
-                Some(Node::Array(pair)) => pair.get(1).map_or_else(nothing, plain_text),
-                _ => nothing(),
-            }
-        }
-    }
+    let is_own = |pair: &&Node<'_>| {
+        let own = elements(Some(pair)).first().and_then(|own| value::read(&own.text()).ok());
+        own.is_some_and(|own| value::equal(&own, args, false))
+    };
+    let found = match member(results, "byId") {
+        Some(by_id) => id.and_then(|id| member(by_id, id)),
+        None => match member(results, "byArgs") {
+            Some(by_args) => elements(Some(by_args)).iter().find(is_own).and_then(|pair| elements(Some(pair)).get(1)),
+            None => elements(Some(results)).first(),
+        },
+    };
+    found.map_or_else(Default::default, plain_text)
 }
 
 /// A result as text: a string as it is, the message of a failure, any other value as JSON text.
@@ -407,6 +476,11 @@ fn json_text(value: &Node<'_>) -> String {
 fn member<'n, 'a>(object: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
     let Node::Object(members) = object else { return None };
     members.iter().find(|(key, _)| string(key) == name).map(|(_, value)| value)
+}
+
+/// The elements of a list; none of anything else.
+fn elements<'n, 'a>(list: Option<&'n Node<'a>>) -> &'n [Node<'a>] {
+    if let Some(Node::Array(list)) = list { list } else { &[] }
 }
 
 /// The text of a string, lone surrogates marked.

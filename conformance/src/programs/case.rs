@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, io};
 use threadspec_judge::protocol::Transport;
+use threadspec_judge::text::visible;
 use threadspec_mcp::{McpCall, McpEvent, McpHttp, McpRecord, McpScript, McpTool, ScriptedServer};
-use threadspec_provider::ProgramPlan;
+use threadspec_provider::{ProgramCall, ProgramPlan};
 use threadspec_runner::{Storage, Surroundings};
 
 /// The longest argument that every system takes, in bytes.
 const LONGEST_ARGUMENT: usize = 120_000;
+/// The folders of a case: the program's home, its working folder, its temporary folder, and ours.
+const FOLDERS: [&str; 4] = ["home", "dir", "tmp", "own"];
 /// Where nobody listens: what does not go to our two servers ends there.
 const NOWHERE: &str = "http://127.0.0.1:9";
 /// The variables of this program's environment that a program may know.
@@ -35,55 +38,68 @@ pub(super) struct PreparedCase {
     record: PathBuf,
     /// The ports of our servers.
     pub(super) ports: Vec<u16>,
-    /// Where their doors may be.
-    pub(super) root: PathBuf,
-    _http: Option<McpHttp>,
-    _storage: Storage,
+    /// Our own files, and the doors.
+    pub(super) own: PathBuf,
+    http: Option<McpHttp>,
+    storage: Storage,
 }
 
 impl PreparedCase {
-    /// Prepares a case.
+    /// Makes the folders of a case.
     ///
     /// # Errors
     ///
-    /// Says what cannot be written, or why the program cannot get the case.
-    pub(super) fn new(start: &ProgramStart, plan: &ProgramPlan, door: &ModelDoor<'_>) -> io::Result<Self> {
+    /// Says what cannot be made.
+    pub(super) fn new() -> io::Result<Self> {
         let storage = Storage::new()?;
-        let root = PathBuf::from(storage.path());
-        let [home, folder, temporary] = ["home", "dir", "tmp"].map(|name| root.join(name));
-        for made in [&home, &folder, &temporary] {
-            fs::create_dir(made)?;
+        let [_, folder, _, own] = FOLDERS.map(|name| Path::new(storage.path()).join(name));
+        for name in FOLDERS {
+            fs::create_dir(Path::new(storage.path()).join(name))?;
         }
-        let script = script(plan);
-        let (script_file, record, mcp) = (root.join("script.json"), root.join("record.jsonl"), root.join("mcp.json"));
+        let (command, variables, ports) = (Vec::new(), Vec::new(), Vec::new());
+        let record = own.join("record.jsonl");
+        Ok(Self { command, variables, folder, input: None, record, ports, own, http: None, storage })
+    }
+
+    /// Writes the files of a run, and makes its command.
+    ///
+    /// # Errors
+    ///
+    /// Says what cannot be written.
+    pub(super) fn ready(
+        &mut self,
+        start: &ProgramStart,
+        plan: &ProgramPlan,
+        run: usize,
+        door: &ModelDoor<'_>,
+    ) -> io::Result<()> {
+        let [home, _, temporary, own] = FOLDERS.map(|name| Path::new(self.storage.path()).join(name));
+        let (script, started) = (script(plan, run), start.command(run));
+        let (script_file, mcp) = (own.join("script.json"), own.join("mcp.json"));
         fs::write(&script_file, script.text())?;
-        File::create(&record)?;
-        let own = env::current_exe()?;
+        File::create(&self.record)?;
+        let program = env::current_exe()?;
         let words =
-            ["mcp".to_owned(), "--script".to_owned(), shown(&script_file), "--record".to_owned(), shown(&record)];
-        let servers = serde_json::json!({"mcpServers": {"threadspec": {"command": shown(&own), "args": words}}});
+            ["mcp".to_owned(), "--script".to_owned(), shown(&script_file), "--record".to_owned(), shown(&self.record)];
+        let servers = serde_json::json!({"mcpServers": {"threadspec": {"command": shown(&program), "args": words}}});
         fs::write(&mcp, servers.to_string())?;
-        let prompt_file = root.join("prompt.txt");
-        fs::write(&prompt_file, &plan.prompt)?;
-        let all = || {
-            start
-                .words
-                .iter()
-                .chain(start.setup.iter().map(|(_, text)| text))
-                .chain(start.variables.iter().map(|(_, value)| value))
+        let prompt_file = own.join("prompt.txt");
+        fs::write(&prompt_file, &plan.prompts[run])?;
+        let of_command = || started.words.iter().chain(started.variables.iter().map(|(_, value)| value));
+        let has = |placeholder: &str| {
+            of_command().chain(start.setup.iter().map(|(_, text)| text)).any(|text| text.contains(placeholder))
         };
-        let has = |placeholder: &str| all().any(|text| text.contains(placeholder));
-        let mut http = None;
+        self.http = None;
         if has("{mcp_url}") {
-            let server = ScriptedServer::new(script, Arc::new(McpRecord::in_file(&record)?), None);
-            http = Some(McpHttp::start(([127, 0, 0, 1], 0).into(), server)?);
+            let server = ScriptedServer::new(script, Arc::new(McpRecord::in_file(&self.record)?), None);
+            self.http = Some(McpHttp::start(([127, 0, 0, 1], 0).into(), server)?);
         }
-        let http_url = http.as_ref().map(McpHttp::url);
+        let http_url = self.http.as_ref().map(McpHttp::url);
         let ModelDoor { transport, url, key, model } = door;
         let quoted = |words: &[String]| serde_json::json!(words).to_string();
         let url_v1 = format!("{url}/v1");
         let values = [
-            ("prompt", plan.prompt.clone()),
+            ("prompt", plan.prompts[run].clone()),
             ("prompt-file", shown(&prompt_file)),
             ("url", url.clone()),
             ("url_v1", url_v1.clone()),
@@ -92,12 +108,12 @@ impl PreparedCase {
             ("api", transport.api.to_string()),
             ("stream", transport.stream.to_string()),
             ("mcp", shown(&mcp)),
-            ("mcp_command", shown(&own)),
+            ("mcp_command", shown(&program)),
             ("mcp_args", quoted(&words)),
-            ("mcp_words", quoted(&[vec![shown(&own)], words.to_vec()].concat())),
+            ("mcp_words", quoted(&[vec![shown(&program)], words.to_vec()].concat())),
             ("mcp_url", http_url.clone().unwrap_or_default()),
             ("home", shown(&home)),
-            ("dir", shown(&folder)),
+            ("dir", shown(&self.folder)),
         ];
         for (file, text) in &start.setup {
             let path = home.join(filled(file, &values));
@@ -106,54 +122,36 @@ impl PreparedCase {
             }
             fs::write(path, filled(text, &values))?;
         }
-        let command: Vec<OsString> = start.words.iter().map(|word| filled(word, &values).into()).collect();
+        self.command = started.words.iter().map(|word| filled(word, &values).into()).collect();
         let mut variables: Vec<(String, OsString)> =
             KEPT.iter().filter_map(|name| Some(((*name).to_owned(), env::var_os(name)?))).collect();
+        let of_home = |part: &str| shown(&home.join(part));
+        let settings: [(&[&str], String); 13] = [
+            (&["HOME", "USERPROFILE"], shown(&home)),
+            (&["TMPDIR", "TEMP", "TMP"], shown(&temporary)),
+            (&["XDG_CONFIG_HOME"], of_home(".config")),
+            (&["XDG_DATA_HOME"], of_home(".local/share")),
+            (&["XDG_STATE_HOME"], of_home(".local/state")),
+            (&["XDG_CACHE_HOME"], of_home(".cache")),
+            (&["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"], NOWHERE.to_owned()),
+            (&["NO_PROXY", "no_proxy"], "127.0.0.1,localhost".to_owned()),
+            (&["TERM"], "dumb".to_owned()),
+            (&["NO_COLOR", "CI", "DISABLE_TELEMETRY", "DO_NOT_TRACK"], "1".to_owned()),
+            (&["OPENAI_BASE_URL", "OPENAI_API_BASE"], url_v1.clone()),
+            (&["ANTHROPIC_BASE_URL"], url.clone()),
+            (&["OPENAI_API_KEY", "ANTHROPIC_API_KEY"], (*key).to_owned()),
+        ];
         let mut set = |name: &str, value: &str| variables.push((name.to_owned(), value.into()));
-        for name in ["HOME", "USERPROFILE"] {
-            set(name, &shown(&home));
+        for (names, value) in &settings {
+            names.iter().for_each(|name| set(name, value));
         }
-        for name in ["TMPDIR", "TEMP", "TMP"] {
-            set(name, &shown(&temporary));
-        }
-        for (name, part) in
-            [("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state"), ("CACHE", ".cache")]
-        {
-            set(&format!("XDG_{name}_HOME"), &shown(&home.join(part)));
-        }
-        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
-            set(name, NOWHERE);
-        }
-        for name in ["NO_PROXY", "no_proxy"] {
-            set(name, "127.0.0.1,localhost");
-        }
-        for (name, value) in
-            [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "1"), ("DISABLE_TELEMETRY", "1"), ("DO_NOT_TRACK", "1")]
-        {
-            set(name, value);
-        }
-        for name in ["OPENAI_BASE_URL", "OPENAI_API_BASE"] {
-            set(name, &url_v1);
-        }
-        set("ANTHROPIC_BASE_URL", url);
-        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
-            set(name, key);
-        }
-        for (name, value) in &start.variables {
+        for (name, value) in &started.variables {
             set(name, &filled(value, &values));
         }
-        let is_told = has("{prompt}") || has("{prompt-file}");
-        Ok(Self {
-            command,
-            variables,
-            folder,
-            input: (!is_told).then_some(prompt_file),
-            record,
-            ports: [Some(url.as_str()), http_url.as_deref()].into_iter().flatten().filter_map(port).collect(),
-            root,
-            _http: http,
-            _storage: storage,
-        })
+        self.variables = variables;
+        self.input = (!has("{prompt}") && !has("{prompt-file}")).then_some(prompt_file);
+        self.ports = [Some(url.as_str()), http_url.as_deref()].into_iter().flatten().filter_map(port).collect();
+        Ok(())
     }
 
     /// Returns what the program finds around it.
@@ -167,6 +165,15 @@ impl PreparedCase {
         })
     }
 
+    /// Says what the program wrote beside its folders, if it did.
+    pub(super) fn written_outside(&self) -> Option<String> {
+        let names = fs::read_dir(self.storage.path()).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let foreign = names.map(|name| name.to_string_lossy().into_owned()).find(|name| !FOLDERS.contains(&&**name));
+        foreign
+            .map(|name| format!("it wrote outside its folders: beside them is `{}`", visible(&name)))
+            .or_else(|| self.storage.written_beside())
+    }
+
     /// Returns what came to the server of the tools.
     pub(super) fn events(&self) -> Vec<McpEvent> {
         McpRecord::read(&fs::read_to_string(&self.record).unwrap_or_default())
@@ -175,30 +182,32 @@ impl PreparedCase {
 
 /// Why a command line cannot hold a prompt, if so.
 pub(super) fn too_long(start: &ProgramStart, prompt: &str) -> Option<String> {
-    let is_argument = start.words.iter().any(|word| word.contains("{prompt}"));
+    let words = [0, 1].into_iter().flat_map(|run| &start.command(run).words);
+    let is_argument = words.into_iter().any(|word| word.contains("{prompt}"));
     (is_argument && prompt.len() > LONGEST_ARGUMENT)
         .then(|| "the user message is too long for a command line".to_owned())
 }
 
-/// The script of the MCP server: each tool with its calls, and behind them what a second execution gets.
-fn script(plan: &ProgramPlan) -> McpScript {
-    let calls = |name: &String| {
-        let own = || plan.calls.iter().filter(|call| call.tool == *name);
-        let args = |args: &serde_json::Value| args.as_object().cloned().unwrap_or_default();
-        let first = own().map(|call| McpCall {
-            args: args(&call.args),
-            text: Some(call.text.clone()),
-            is_error: call.is_error,
-            ..McpCall::default()
-        });
-        let again = own().filter_map(|call| {
-            Some(McpCall { args: args(&call.args), text: Some(call.again.clone()?), ..McpCall::default() })
-        });
-        first.chain(again).collect()
-    };
+/// The script of the MCP server for a run: each tool with its calls, and behind them what a second execution gets. Its schema is that of all runs.
+fn script(plan: &ProgramPlan, run: usize) -> McpScript {
     let tool = |name: &String| {
-        let description = format!("Gives what the script of the case has for {name}.");
-        (name.clone(), McpTool { description: Some(description), calls: calls(name), ..McpTool::default() })
+        let own = || plan.calls.iter().filter(|call| call.tool == *name);
+        let call = |call: &ProgramCall, text: &String| McpCall {
+            args: call.args.as_object().cloned().unwrap_or_default(),
+            text: Some(text.clone()),
+            ..McpCall::default()
+        };
+        let first = own().map(|own| McpCall { is_error: own.is_error, hangs: own.is_killed, ..call(own, &own.text) });
+        let every = McpTool { calls: first.clone().collect(), ..McpTool::default() };
+        let now = own().zip(first).filter(|(own, _)| own.run == run).map(|(_, call)| call);
+        let again = own().filter(|own| own.run == run).filter_map(|own| Some(call(own, own.again.as_ref()?)));
+        let tool = McpTool {
+            description: Some(format!("Gives what the script of the case has for {name}.")),
+            input_schema: every.schema().as_object().cloned(),
+            calls: now.chain(again).collect(),
+            ..McpTool::default()
+        };
+        (name.clone(), tool)
     };
     McpScript { tools: plan.tools.iter().map(tool).collect() }
 }

@@ -11,7 +11,7 @@ pub(crate) use apart::Apart;
 use crate::over_wire::ModelServer;
 use case::{ModelDoor, PreparedCase, too_long};
 use recipe::ProgramStart;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 use threadspec_cli::verify::{OverProvider, Testees};
-use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reply, Request};
+use threadspec_judge::protocol::{Feature, Hello, Implementation, JudgeProfile, Op, Reply, Request, SessionAbilities};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::text::{beginning, count};
 use threadspec_judge::verdict::{Outcome, Unready};
@@ -33,6 +33,8 @@ const NOT_APART: &str =
     "this system gives a program no network of its own: only proxies that lead nowhere keep it from the network";
 /// How often it looks whether the program has ended.
 const TICK: Duration = Duration::from_millis(5);
+/// How long a program is left alone in a call before it is killed: others of the response may begin.
+const SETTLED: Duration = Duration::from_millis(100);
 /// How many requests a program may send for a turn of the model, and for no reason that the script knows.
 const ATTEMPTS: usize = 12;
 const FURTHER: usize = 40;
@@ -94,7 +96,7 @@ struct BodyFiles {
 }
 
 impl BodyFiles {
-    fn write(&self, input: &str, ended: &EndedRun, events: &[McpEvent], words: &[String]) -> io::Result<()> {
+    fn write(&self, input: &str, ended: &EndedRun, runs: &[ProgramRun]) -> io::Result<()> {
         let Some(name) = self.names.get(input) else { return Ok(()) };
         let folder = self.folder.join(name);
         // What an earlier run left there is not of this one.
@@ -106,8 +108,10 @@ impl BodyFiles {
         for (number, attempt) in (1..).zip(&ended.record.attempts) {
             fs::write(folder.join(format!("request-{number}.json")), &attempt.body)?;
         }
-        let lines: Vec<String> = events.iter().filter_map(|event| serde_json::to_string(event).ok()).collect();
+        let events = runs.iter().flat_map(|run| &run.events);
+        let lines: Vec<String> = events.filter_map(|event| serde_json::to_string(event).ok()).collect();
         fs::write(folder.join("calls.jsonl"), lines.join("\n") + "\n")?;
+        let words: Vec<&str> = runs.iter().flat_map(|run| &run.words).map(String::as_str).collect();
         fs::write(folder.join("output.txt"), words.join("\n") + "\n")
     }
 }
@@ -118,6 +122,17 @@ enum ProgramEnd {
     Late,
     /// It asks without end.
     Flood,
+    /// It was killed while a tool worked, as the script wants.
+    Killed,
+}
+
+/// A start of the program that is over.
+struct ProgramRun {
+    end: ProgramEnd,
+    /// Its last words.
+    words: Vec<String>,
+    events: Vec<McpEvent>,
+    took: Duration,
 }
 
 impl Program {
@@ -128,7 +143,7 @@ impl Program {
         is_apart: bool,
         bodies: Option<Arc<BodyFiles>>,
     ) -> Self {
-        let hello = Hello {
+        let mut hello = Hello {
             name: start.name.clone(),
             version: start.version.clone(),
             language: "a program".to_owned(),
@@ -139,21 +154,28 @@ impl Program {
             remarks: start.remarks.iter().cloned().chain((!is_apart).then(|| NOT_APART.to_owned())).collect(),
             ..Reference.hello()
         };
+        if start.resume.is_some() {
+            hello.ops.push(Op::Session);
+            let features = [Feature::Message, Feature::Error, Feature::Kill].into_iter().collect();
+            hello.abilities.session = SessionAbilities { features, saves: start.saves, both_systems: false };
+        }
         let (start, server) = (Arc::clone(start), Arc::clone(server));
         Self { start, server, hello, timeout, is_apart, bodies, patience: 1, late: None, sent: None }
     }
 
     fn play(&mut self, request: &Request) -> Outcome {
         let transport = self.server.transport;
-        let plan =
-            ProgramPlan::of_case_input(&request.input).and_then(|plan| match too_long(&self.start, &plan.prompt) {
-                Some(why) => Err(why),
-                None => Ok(plan),
-            });
+        let plan = match request.op {
+            Op::Session => ProgramPlan::of_session_input(&request.input),
+            _ => ProgramPlan::of_case_input(&request.input),
+        };
         let program = match plan {
             Ok(plan) => plan,
             Err(why) => return Outcome::Reply(Reply::Unsupported(why)),
         };
+        if let Some(why) = program.prompts.iter().find_map(|prompt| too_long(&self.start, prompt)) {
+            return Outcome::Reply(Reply::Unsupported(why));
+        }
         let key = self.server.key();
         let lacking = |why: String| Outcome::NotReady(Unready::Runner(why));
         let run = match RunPlan::of_program(transport.api, &request.input, program.clone()) {
@@ -161,48 +183,79 @@ impl Program {
             Err(error) => return lacking(format!("a case cannot be played over the wire: {error}")),
         };
         let door = ModelDoor { transport, url: self.server.url(), key: &key, model: &self.server.model };
-        let prepared = match PreparedCase::new(&self.start, &program, &door) {
+        let mut prepared = match PreparedCase::new() {
             Ok(prepared) => prepared,
             Err(error) => return lacking(format!("the folders of a case cannot be made: {error}")),
         };
-        let most = ATTEMPTS * run.turns.len() + FURTHER;
-        let around = match prepared.surroundings() {
-            Ok(around) => around,
-            Err(error) => return lacking(error.to_string()),
-        };
         self.server.begin_as(&key, run);
-        let began = Instant::now();
-        let (command, _doors) = match behind_doors(&prepared, self.is_apart) {
-            Ok(command) => command,
-            Err(error) => return lacking(error.to_string()),
-        };
-        let mut companion = match Companion::start_apart(&command, around) {
-            Ok(companion) => companion,
-            Err(why) => {
-                self.server.abandon(&key);
-                return Outcome::NotReady(why);
+        let mut runs = Vec::new();
+        for number in 0..program.prompts.len() {
+            match self.run(&mut prepared, &program, number, &door) {
+                Ok(run) => {
+                    runs.push(run);
+                    if matches!(runs[number].end, ProgramEnd::Late) {
+                        break;
+                    }
+                }
+                Err(outcome) => {
+                    self.server.abandon(&key);
+                    return outcome;
+                }
             }
-        };
-        let end = self.wait(&mut companion, &key, most, began);
-        let Some(end) = end else {
-            drop(companion);
-            self.server.abandon(&key);
-            return Outcome::Interrupted;
-        };
-        let words = companion.end();
+        }
         let Some(ended) = self.server.end(&key) else { return lacking("the run of a case is lost".to_owned()) };
-        let took = began.elapsed();
         if let Some(bodies) = &self.bodies
-            && let Err(error) = bodies.write(&request.input, &ended, &prepared.events(), &words)
+            && let Err(error) = bodies.write(&request.input, &ended, &runs)
         {
             return lacking(format!("--bodies {}: {error}", bodies.folder.display()));
         }
-        self.late = Some(took).filter(|took| *took > self.timeout).or(self.late);
-        Self::outcome(&program, ended, &end, &words, &prepared.events(), took)
+        if let Some(what) = prepared.written_outside().or_else(|| runs.iter().find_map(ProgramRun::broken_message)) {
+            return Outcome::Garbage(what);
+        }
+        let late = runs.iter().map(|run| run.took).max().filter(|took| *took > self.timeout);
+        self.late = late.or(self.late);
+        Self::outcome(&program, ended, &runs)
     }
 
-    /// Waits until the program ends; `None` if the run is interrupted.
-    fn wait(&self, companion: &mut Companion, key: &str, most: usize, began: Instant) -> Option<ProgramEnd> {
+    /// Starts the program for a run of a case, and waits until it ends.
+    fn run(
+        &self,
+        prepared: &mut PreparedCase,
+        program: &ProgramPlan,
+        number: usize,
+        door: &ModelDoor<'_>,
+    ) -> Result<ProgramRun, Outcome> {
+        let lacking = |error: io::Error| Outcome::NotReady(Unready::Runner(error.to_string()));
+        prepared.ready(&self.start, program, number, door).map_err(|error| {
+            Outcome::NotReady(Unready::Runner(format!("the files of a case cannot be written: {error}")))
+        })?;
+        if program.is_session {
+            self.server.begin_run(door.key, number + 1);
+        }
+        let before = self.server.attempts(door.key);
+        let (command, _doors) = behind_doors(prepared, self.is_apart).map_err(lacking)?;
+        let around = prepared.surroundings().map_err(lacking)?;
+        let began = Instant::now();
+        let mut companion = Companion::start_apart(&command, around).map_err(Outcome::NotReady)?;
+        let calls = || program.calls.iter().filter(|call| call.run == number);
+        let most = before + ATTEMPTS * (calls().count() + 2) + FURTHER;
+        let is_cut = calls().any(|call| call.is_killed);
+        let end = self.wait(&mut companion, prepared, door.key, most, is_cut).ok_or(Outcome::Interrupted)?;
+        let words = companion.end();
+        Ok(ProgramRun { end, words, events: prepared.events(), took: began.elapsed() })
+    }
+
+    /// Waits until the program ends, or is to be killed; `None` if the run is interrupted.
+    fn wait(
+        &self,
+        companion: &mut Companion,
+        prepared: &PreparedCase,
+        key: &str,
+        most: usize,
+        is_cut: bool,
+    ) -> Option<ProgramEnd> {
+        let began = Instant::now();
+        let mut waits: Option<(usize, Instant)> = None;
         loop {
             if let Some(status) = companion.exit_status() {
                 return Some(ProgramEnd::Exit(status));
@@ -216,51 +269,59 @@ impl Program {
             if self.server.attempts(key) > most {
                 return Some(ProgramEnd::Flood);
             }
+            if is_cut {
+                let calls = calls_but_one_ended(&prepared.events());
+                waits = calls.map(|calls| waits.filter(|(same, _)| *same == calls).unwrap_or((calls, Instant::now())));
+                if waits.is_some_and(|(_, since)| since.elapsed() > SETTLED) {
+                    return Some(ProgramEnd::Killed);
+                }
+            }
             thread::sleep(TICK);
         }
     }
 
-    /// Judges what came of a start.
-    fn outcome(
-        program: &ProgramPlan,
-        mut ended: EndedRun,
-        end: &ProgramEnd,
-        words: &[String],
-        events: &[McpEvent],
-        took: Duration,
-    ) -> Outcome {
+    /// Judges what came of the starts of a case.
+    fn outcome(program: &ProgramPlan, mut ended: EndedRun, runs: &[ProgramRun]) -> Outcome {
         let asks = ended.record.asks();
-        let said = last_words(words);
-        if asks == 0 {
-            return Self::silent(&ended, end, words, events);
-        }
+        let Some(last) = runs.last().filter(|_| asks > 0) else {
+            return runs.first().map_or(Outcome::Interrupted, |first| Self::silent(&ended, first));
+        };
         let asked = count(asks, "time");
-        match end {
-            ProgramEnd::Late => {
-                let what = format!("it asked the model {asked}, and had not ended after {} s{said}", took.as_secs());
-                return Outcome::Timeout(what);
+        for ProgramRun { end, words, took, .. } in runs {
+            let said = last_words(words);
+            match end {
+                ProgramEnd::Late => {
+                    let what =
+                        format!("it asked the model {asked}, and had not ended after {} s{said}", took.as_secs());
+                    return Outcome::Timeout(what);
+                }
+                ProgramEnd::Exit(status) if status.code().is_none_or(|code| SIGNALS.contains(&code)) => {
+                    return Outcome::Crash(format!(
+                        "it asked the model {asked}, and then was ended by a signal: {status}{said}"
+                    ));
+                }
+                ProgramEnd::Exit(_) | ProgramEnd::Flood | ProgramEnd::Killed => {}
             }
-            ProgramEnd::Exit(status) if status.code().is_none_or(|code| SIGNALS.contains(&code)) => {
-                return Outcome::Crash(format!(
-                    "it asked the model {asked}, and then was ended by a signal: {status}{said}"
-                ));
-            }
-            ProgramEnd::Exit(_) | ProgramEnd::Flood => {}
         }
-        if let Err(why) = program.read_back(&ended.plan.turns, &mut ended.record) {
+        if let Err(why) = program.read_back(&mut ended.record) {
             return Outcome::Reply(Reply::Unsupported(why));
         }
         // What else a program looks for is its own business.
         ended.record.strays.clear();
+        if program.is_session {
+            let reports: Value = (0..).zip(runs).map(|(number, run)| run.report(program, &ended, number)).collect();
+            return Outcome::Reply(compose(&ended.plan, &ended.record, Reply::Ok(json!({"runs": reports}))));
+        }
         let is_whole =
             asks >= ended.plan.turns.len() && ended.record.attempts.last().is_some_and(|last| !last.failed());
-        let failure = match end {
+        let said = last_words(&last.words);
+        let failure = match last.end {
             ProgramEnd::Flood => {
                 Some(format!("it asks without end, and was ended after {} requests", ended.record.attempts.len()))
             }
             ProgramEnd::Exit(status) if !status.success() && !is_whole => Some(format!("{status}{said}")),
             // What it prints may say so.
-            ProgramEnd::Exit(_) if !is_whole && says_failure(words) => Some(format!("it printed{said}")),
+            ProgramEnd::Exit(_) if !is_whole && says_failure(&last.words) => Some(format!("it printed{said}")),
             _ => None,
         };
         let output = failure.map_or_else(|| json!({}), |failure| json!({"failure": failure}));
@@ -268,7 +329,7 @@ impl Program {
     }
 
     /// The outcome of a start without a request of the conversation.
-    fn silent(ended: &EndedRun, end: &ProgramEnd, words: &[String], events: &[McpEvent]) -> Outcome {
+    fn silent(ended: &EndedRun, ProgramRun { end, words, events, .. }: &ProgramRun) -> Outcome {
         let said = last_words(words);
         let all = words.join("\n").to_lowercase();
         if OF_LOGIN.iter().any(|word| all.contains(word)) {
@@ -292,9 +353,58 @@ impl Program {
                 Outcome::Timeout(format!("it never asked the model{lost}, and waits for something{said}"))
             }
             ProgramEnd::Exit(status) => Outcome::Crash(format!("it never asked the model{lost}: {status}{said}")),
-            ProgramEnd::Flood => Outcome::Crash(format!("it asks without end{said}")),
+            ProgramEnd::Flood | ProgramEnd::Killed => Outcome::Crash(format!("it asks without end{said}")),
         }
     }
+}
+
+impl ProgramRun {
+    /// Says what its MCP client sent that is no message, if it did.
+    fn broken_message(&self) -> Option<String> {
+        let broken = |event: &McpEvent| match event {
+            McpEvent::Broken { what, .. } => Some(format!("its MCP client is at fault: {what}")),
+            _ => None,
+        };
+        self.events.iter().find_map(broken)
+    }
+
+    /// Reports a run of a session.
+    fn report(&self, program: &ProgramPlan, ended: &EndedRun, number: usize) -> Value {
+        let mut returned: Vec<(&String, usize)> = ended_calls(&self.events).collect();
+        let executed = self.events.iter().filter_map(|event| {
+            let McpEvent::Call { tool, args, call, .. } = event else { return None };
+            // A tool has its calls in order, and behind them what a second execution gets.
+            let own = || program.calls.iter().filter(|own| own.run == number && own.tool == *tool);
+            let again = own().filter(|own| own.again.is_some());
+            let id = call.and_then(|place| own().chain(again).nth(place)).and_then(|own| own.id.as_deref());
+            let mut told = json!({"id": id.unwrap_or("no call of this run"), "name": tool, "args": args});
+            match returned.iter().position(|(own, place)| *own == tool && Some(*place) == *call) {
+                Some(place) => drop(returned.remove(place)),
+                None => told["returned"] = false.into(),
+            }
+            Some(told)
+        });
+        let mut report = json!({"executed": executed.collect::<Vec<_>>()});
+        let has_asked = (0..ended.record.asks()).any(|ask| ended.record.run_of(ask) == number);
+        if !has_asked || matches!(self.end, ProgramEnd::Exit(status) if !status.success()) {
+            report["refused"] = format!("it ended{}", last_words(&self.words)).into();
+        }
+        report
+    }
+}
+
+/// The calls that returned: tool and place.
+fn ended_calls(events: &[McpEvent]) -> impl Iterator<Item = (&String, usize)> {
+    events.iter().filter_map(|event| match event {
+        McpEvent::End { tool, call, .. } => Some((tool, *call)),
+        _ => None,
+    })
+}
+
+/// How many calls began, if all of them returned but the one that never does.
+fn calls_but_one_ended(events: &[McpEvent]) -> Option<usize> {
+    let begun = events.iter().filter(|event| matches!(event, McpEvent::Call { call: Some(_), .. })).count();
+    (begun == ended_calls(events).count() + 1).then_some(begun)
 }
 
 /// The command that starts the program of a case, in a network of its own if that can be, and what is to be kept while it runs.
@@ -304,7 +414,7 @@ fn behind_doors(prepared: &PreparedCase, is_apart: bool) -> io::Result<(Vec<OsSt
     if !is_apart {
         return Ok((command, None));
     }
-    let doors = apart::Doors::open(&prepared.root, &prepared.ports)?;
+    let doors = apart::Doors::open(&prepared.own, &prepared.ports)?;
     Ok((doors.around(command)?, Some(doors)))
 }
 

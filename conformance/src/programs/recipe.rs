@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use threadspec::oracle::Api;
 use threadspec_cli::{ProgramOptions, RECIPES, did_you_mean};
+use threadspec_judge::protocol::Saves;
 
 /// How a program is started, and what it cannot do.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,6 +27,10 @@ pub(super) struct Recipe {
     /// The command that starts it for a case.
     #[serde(default)]
     command: String,
+    /// The command that starts it again on its last thread.
+    resume: Option<String>,
+    /// How much of a run that ends early it promises to keep: `call`, `round` or `run`.
+    saves: Option<String>,
     /// The files that are written first, by their paths.
     #[serde(default)]
     setup: BTreeMap<String, String>,
@@ -42,6 +47,7 @@ pub(super) struct Recipe {
 #[serde(deny_unknown_fields)]
 struct RecipeOfApi {
     command: Option<String>,
+    resume: Option<String>,
     #[serde(default)]
     setup: BTreeMap<String, String>,
 }
@@ -51,15 +57,38 @@ struct RecipeOfApi {
 pub(super) struct ProgramStart {
     pub(super) name: String,
     pub(super) version: String,
-    /// Its variables in the environment.
-    pub(super) variables: Vec<(String, String)>,
-    pub(super) words: Vec<String>,
+    first: ProgramCommand,
+    /// The command for the next run on the same thread.
+    pub(super) resume: Option<ProgramCommand>,
+    pub(super) saves: Saves,
     /// The files that are written first: path and content.
     pub(super) setup: Vec<(String, String)>,
     /// The command that installs it, if a recipe has one.
     install: String,
     /// Remarks on what it is, and on what it cannot do.
     pub(super) remarks: Vec<String>,
+}
+
+/// A command, placeholders not filled.
+#[derive(Clone, Debug)]
+pub(super) struct ProgramCommand {
+    /// Its variables in the environment.
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) words: Vec<String>,
+}
+
+impl ProgramCommand {
+    fn read(text: &str) -> Result<Self, String> {
+        let words = shlex::split(text).ok_or("the command has a quotation that does not end")?;
+        let variable = |word: &String| {
+            let (name, value) = word.split_once('=')?;
+            let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            is_name.then(|| (name.to_owned(), value.to_owned()))
+        };
+        let variables: Vec<_> = words.iter().map_while(variable).collect();
+        let words: Vec<String> = words.into_iter().skip(variables.len()).collect();
+        if words.is_empty() { Err("the command names no program".to_owned()) } else { Ok(Self { variables, words }) }
+    }
 }
 
 impl Recipe {
@@ -102,26 +131,23 @@ impl ProgramStart {
         };
         let of_api = recipe.api.get(&api.to_string()).cloned().unwrap_or_default();
         let command = of_api.command.unwrap_or_else(|| recipe.command.clone());
+        let resume = options.resume().map(str::to_owned).or(of_api.resume).or_else(|| recipe.resume.clone());
         if command.is_empty() {
             let apis: Vec<String> = recipe.apis().iter().map(ToString::to_string).collect();
             return Err(format!("the recipe {program} has no command for {api}, but for {}", apis.join(", ")));
         }
-        let mut words = shlex::split(&command).ok_or("the command has a quotation that does not end")?;
-        let is_variable = |word: &String| {
-            let name = word.split_once('=').map_or("", |(name, _)| name);
-            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        };
-        let begin = words.iter().position(|word| !is_variable(word)).ok_or("the command names no program")?;
-        let rest = words.split_off(begin);
-        let variable = |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let first = ProgramCommand::read(&command)?;
+        let resume = resume.map(|command| ProgramCommand::read(&command)).transpose()?;
+        let saves =
+            recipe.saves.map(|saves| saves.parse().map_err(|_| format!("`saves` cannot be `{saves}`"))).transpose()?;
         let mut setup: Vec<(String, String)> = recipe.setup.into_iter().chain(of_api.setup).collect();
         for (file, template) in options.setup() {
             let text =
                 fs::read_to_string(template).map_err(|error| format!("--setup {}: {error}", template.display()))?;
             setup.push((file.clone(), text));
         }
-        let first = Path::new(&rest[0]).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let named = if recipe.name.is_empty() { first } else { recipe.name };
+        let stem = Path::new(&first.words[0]).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let named = if recipe.name.is_empty() { stem } else { recipe.name };
         let (name, version) = match options.name().map(|name| name.rsplit_once('@').unwrap_or((name, "?"))) {
             Some((name, version)) => (name.to_owned(), version.to_owned()),
             None if recipe.version.is_empty() => (named, "?".to_owned()),
@@ -132,8 +158,9 @@ impl ProgramStart {
         Ok(Self {
             name,
             version,
-            variables: words.iter().filter_map(variable).collect(),
-            words: rest,
+            first,
+            resume,
+            saves: saves.unwrap_or_default(),
             setup,
             install: recipe.install,
             remarks: about.into_iter().chain(cannot).collect(),
@@ -146,13 +173,18 @@ impl ProgramStart {
         Recipe { name: if recipe.name.is_empty() { stem } else { recipe.name }, ..recipe }
     }
 
+    /// The command of a run, counted from 0.
+    pub(super) fn command(&self, run: usize) -> &ProgramCommand {
+        self.resume.as_ref().filter(|_| run > 0).unwrap_or(&self.first)
+    }
+
     /// Refuses a program that is not there, before any case asks it.
     ///
     /// # Errors
     ///
     /// Says what is not there.
     pub(super) fn check(&self) -> Result<(), String> {
-        let program = &self.words[0];
+        let program = &self.first.words[0];
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let is_there = match Path::new(program).components().count() {
             1 => std::env::split_paths(&folders).any(|folder| folder.join(program).is_file()),

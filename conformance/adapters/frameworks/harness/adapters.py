@@ -38,6 +38,11 @@ class Adapter:
     def command(self):
         return self.start(next(self.folder.glob("adapter.*")))
 
+    @property
+    def testee(self):
+        """What `verify` is told to test."""
+        return ["--", *self.command]
+
     def start(self, source):
         """The command that runs the adapter, or one of its reproductions."""
         if self.runtime == "rust":

@@ -1,13 +1,18 @@
-"""The programs over the wire, by the `client.json` of each folder: a real client on each API and mode."""
+"""The programs over the wire: those of `client.json`, a real client on each API and mode, and published ones as they are, by their recipes."""
 
 import json
 import lzma
-from dataclasses import dataclass
+import shlex
+import tomllib
+from dataclasses import dataclass, field
 
-from .adapters import HERE, Adapter, OfSessions, made
+from .adapters import HERE, ROOT, Adapter, OfSessions, made
 from .recordings import added, compressed
 
-WIRE = HERE.parent / "wire"
+WIRE, PROGRAMS = HERE.parent / "wire", HERE.parent / "programs"
+RECIPES = ROOT / "conformance/cli/programs"
+# What a recipe with one command speaks.
+APIS = ("openai-chat", "openai-responses", "anthropic")
 # Programs over the wire that are no framework: the official SDKs, with a loop of ours.
 SDKS = ("anthropic-node", "anthropic-python", "google-genai-node", "google-genai-python", "openai-node", "openai-python")
 
@@ -26,8 +31,17 @@ class Client(Adapter):
         return f"{self.api}:stream" if self.stream else self.api
 
     @property
+    def root(self):
+        """The folder of all such programs."""
+        return WIRE
+
+    @property
     def command(self):
         return self.start(self.folder / self.program)
+
+    def again(self, case):
+        """The command that repeats a case."""
+        return f"conformance/adapters/wire/run --filter {case} {self.folder.name}"
 
     @property
     def known_failures(self):
@@ -42,7 +56,7 @@ class Client(Adapter):
     @property
     def recording(self):
         """Of all modes of the folder: they are nearly the same, and so need the space of one."""
-        return WIRE / f"recordings/{self.folder.name}.jsonl.xz"
+        return self.root / f"recordings/{self.folder.name}.jsonl.xz"
 
     @property
     def transcript(self):
@@ -63,6 +77,32 @@ class SessionClient(OfSessions, Client):
         return WIRE / f"recordings/sessions/{self.folder.name}.jsonl.xz"
 
 
+@dataclass
+class RecipeClient(Client):
+    """A published program as it is, which its recipe starts."""
+
+    recipe: dict = field(default_factory=dict)
+
+    @property
+    def root(self):
+        return PROGRAMS
+
+    @property
+    def testee(self):
+        return ["--program", self.folder.name]
+
+    def again(self, case):
+        return shlex.join(["threadspec", "verify", "--provider", self.mode, *self.testee, "--filter", case])
+
+    @property
+    def known_failures(self):
+        return made(PROGRAMS / f"known-failures/{self.id}.toml")
+
+    @property
+    def all_notes(self):
+        return [self.notes]
+
+
 def manifests():
     """Each folder of a program, and what its `client.json` says."""
     return [(path.parent, json.loads(path.read_text())) for path in sorted(WIRE.glob("*/client.json"))]
@@ -77,6 +117,18 @@ def clients():
             for stream in [True] if manifest.get("onlyStreams") else [False, True]:
                 id = f"{folder.name}.{api}{'.stream' if stream else ''}"
                 found.append(Client(id, folder, manifest["runtime"], [], api, stream, program))
+    return found
+
+
+def recipe_clients():
+    """All programs with a recipe, on each API that it has, plain and streaming as they can."""
+    found = []
+    for path in sorted(RECIPES.glob("*.toml")):
+        recipe = tomllib.loads(path.read_text())
+        for api in recipe.get("api", APIS):
+            for stream in [stream for stream, mode in ((False, "plain"), (True, "stream")) if mode not in recipe.get("cannot", {})]:
+                id = f"{path.stem}.{api}{'.stream' if stream else ''}"
+                found.append(RecipeClient(id, PROGRAMS / path.stem, "", [], api, stream, recipe=recipe))
     return found
 
 

@@ -1,8 +1,8 @@
-"""The verdicts by the door that they were found at, in one form: what an adapter hears, what is seen over the wire, sessions, gateways."""
+"""The verdicts by the door that they were found at, in one form: what an adapter hears, what is seen over the wire, sessions, gateways, programs."""
 
 from dataclasses import dataclass, field
 
-from . import cells, gateway_pages, wire_pages
+from . import cells, gateway_pages, program_pages, wire_pages
 from .cells import Cell
 
 
@@ -68,14 +68,15 @@ class Door:
         return sorted({severity for side in self.sides for severity in self.counted(side, clause).severities})
 
 
-def doors(columns, programs, of_sessions, gateways, differing=()):
-    """All doors. `gateways` are as `../gateways/table` keeps them; `differing` says where an adapter and the wire are not the same."""
+def doors(columns, programs, of_sessions, gateways, shipped, differing=()):
+    """All doors. `gateways` are as `../gateways/table` keeps them; `shipped` are programs as they are; `differing` says where an adapter and the wire are not the same."""
     different = {(difference.adapter, difference.clause): difference for difference in differing}
     return [
         Door("adapter", "By an adapter", "The framework's own loop, with a scripted model at its own model interface.", [side(column) for column in columns], ("AGENT-",), different),
         Door("wire", "Over the wire", f"{wire_pages.ABOUT}. {wire_pages.COUNTED}", [over_wire(program) for program in programs], ("AGENT-", "WIRE-")),
         Door("session", "Sessions", "Several runs on one thread, on the framework's own memory, with kills, limits, approvals and compaction between them.", [side(column) for column in of_sessions], ("SESSION-",)),
         Door("gateway", "Gateways", "Published programs between an agent and its model. A case counts once, whatever the number of pairs of APIs that it fails in.", [through(gateway) for gateway in gateways], ("GATE-",)),
+        *([Door("program", "Programs", program_pages.ABOUT, [over_wire(program) for program in shipped], ("AGENT-", "WIRE-"))] if shipped else []),
     ]
 
 
@@ -89,7 +90,7 @@ def over_wire(program):
     found = dict.fromkeys(clause for mode in program.modes.values() for clause in mode.cells)
     day = max(mode.day for mode in program.modes.values())
     merged = {clause: program.cell(clause) for clause in found}
-    evidence = {clause: [("In", ", ".join(program.modes_of(clause))), ("Again", f"conformance/adapters/wire/run --filter {cell.faults[0].case['id']} {program.name}")] for clause, cell in merged.items() if cell.faults}
+    evidence = {clause: [("In", ", ".join(program.modes_of(clause))), ("Again", program.again(clause))] for clause, cell in merged.items() if cell.faults}
     return Side(program.name, program.name, column.version, column.implementation.get("language", ""), day, merged, column.implementation.get("url", ""), f"{wire_pages.modes(program)}; {program.passed} cases pass", evidence)
 
 

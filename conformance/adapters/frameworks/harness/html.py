@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import cells
 from .adapters import ROOT
+from .cells import PLACE
 from .markdown import cut
 from .reproductions import printed
 from .wire_pages import differing_table
@@ -47,7 +48,7 @@ def page(doors, differing, trends=()):
     yield f"<title>Agent frameworks, clause by clause</title><style>\n{STYLE}</style></head><body>"
     yield '<a class="skip" href="#details">Skip the tables</a><header><h1>Agent frameworks, clause by clause</h1>'
     links = [f'<a href="#{door.id}">{door.title.lower()}</a> ({len(door.sides)})' for door in doors]
-    yield f"<p>Profile <code>universal</code>: what any tool-calling agent owes its model, judged at four doors: {', '.join(links)}."
+    yield f"<p>Profile <code>universal</code>: what any tool-calling agent owes its model, judged at {len(doors)} doors: {', '.join(links)}."
     yield f"Each row is a fault, the worst first; each column an implementation. Recorded until {max(side.day for side in sides)}.</p></header><main>"
     yield from filters(doors)
     yield '<details class="legend" open><summary>How to read a cell</summary><ul>'
@@ -159,6 +160,9 @@ def one(door, side, clause, cell):
         yield f"<p>{label}: <code>{text(said)}</code></p>"
     if side.column:
         yield from of_an_adapter(door, side.column, first, cell)
+    elif door.id == "program":
+        for title, body in bodies(first):
+            yield f"<h5>{title}</h5><pre>{text(body)}</pre>"
     others = sorted(finding.case["id"] for finding in cell.found if finding is not first)
     if others:
         more = f", and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
@@ -179,6 +183,20 @@ def of_an_adapter(door, column, first, cell):
         # Those of sessions are a page each.
         if door.id == "adapter":
             yield f"<pre>{text(printed(repro))}</pre>"
+
+
+def bodies(finding):
+    """The two bodies that show a finding, each with a title, as the judge reads them: the one before the request that it names, and that request."""
+    output = {} if "actual" not in finding.case else json.loads(finding.case["actual"]).get("ok", {})
+    requests = output.get("requests", [])
+    place = PLACE.search(finding.what)
+    number = min(int(place[1]) if place else len(requests), len(requests))
+    first = max(number - 1, 1)
+    for at in dict.fromkeys((first, number) if number else ()):
+        yield f"Request {at}", pretty(requests[at - 1])
+    said = output.get("wire", {}).get("said", [])
+    if number == first and said:
+        yield "The answer to it", pretty(said[0])
 
 
 def clause_texts(doors):

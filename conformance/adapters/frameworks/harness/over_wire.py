@@ -55,6 +55,11 @@ class Program:
         """The modes that the clause is broken in."""
         return [mode for mode, column in self.modes.items() if clause in column.cells and column.cells[clause].faults]
 
+    def again(self, clause):
+        """The command that repeats the clearest case of a clause."""
+        case = self.cell(clause).faults[0].case["id"]
+        return next(column.adapter.again(case) for column in self.modes.values() if clause in column.cells and case in [fault.case["id"] for fault in column.cells[clause].faults])
+
     def broken(self):
         found = dict.fromkeys(clause for column in self.modes.values() for clause in column.cells)
         order = {clause["id"]: place for place, clause in enumerate(cells.clauses())}
@@ -105,8 +110,13 @@ def programs(judge, of=clients):
     for client in of():
         by_folder.setdefault(client.folder, []).append(client)
     kept = [modes for modes in by_folder.values() if modes[0].recording.exists()]
-    days = json.loads((WIRE / "recordings/days.json").read_text())
-    return [program(modes, days, runs) for modes, runs in zip(kept, judge(judged_modes, kept))]
+    return [program(modes, days(modes[0].root), runs) for modes, runs in zip(kept, judge(judged_modes, kept))]
+
+
+def days(root):
+    """The days of the recordings of a folder."""
+    path = root / "recordings/days.json"
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def judged_modes(judge, modes):

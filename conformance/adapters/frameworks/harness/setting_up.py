@@ -24,7 +24,9 @@ class NotFit(NotReady):
 
 
 def set_up(adapter, log):
-    """Installs exactly what the lock file of the folder names, unless that was done already."""
+    """Installs exactly what the lock file of the folder names, unless that was done already. Who has no lock file is installed already."""
+    if not adapter.runtime:
+        return
     folder = adapter.folder
     if adapter.runtime == "rust":
         # Cargo itself knows what has changed.
@@ -59,7 +61,7 @@ def verify(adapter, options, log, more=()):
     command += ["--max-unsupported", "1000"]
     command += [f"--filter={glob}" for glob in options.filter]
     command += ["--known-failures", str(known)] if known else []
-    command += ["--report", f"json={report}", "--transcript", str(transcript), "--", *adapter.command]
+    command += ["--report", f"json={report}", "--transcript", str(transcript), *adapter.testee]
     code = execute(command, options.timeout, log, cwd=ROOT, **in_memory())
     if code is None:
         raise NotReady(f"no end within {options.timeout} s")

@@ -15,7 +15,7 @@ def cell(*cases, passed=1, **more):
 
 
 def column(id, clause="AGENT-IDS", folder="looper", **cells):
-    adapter = type("Adapter", (), {"id": id, "folder": Path(folder)})()
+    adapter = type("Adapter", (), {"id": id, "folder": Path(folder), "again": lambda self, case: f"again {self.id} {case}"})()
     return Column(adapter, {"name": "Looper", "version": "1.2"}, "2026-01-02", {"pass": 1}, 0, {clause: cells["of"]})
 
 

@@ -84,6 +84,9 @@ fn result(response: &Value) -> (String, bool) {
     (value.as_str().map_or_else(|| value.to_string(), str::to_owned), is_error)
 }
 
+/// Signatures of calls that came without one: Google documents two for history of other models (ai.google.dev/gemini-api/docs/thought-signatures).
+const NO_SIGNATURES: [&str; 3] = ["", "skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
+
 fn of_model(turn: &[(usize, &Value)], request: &mut ApiRequest) -> WireMessage {
     let (mut said, mut calls, mut opaque) = (Joined::default(), Vec::new(), Vec::new());
     let begin = format!("contents[{}]", turn[0].0);
@@ -99,7 +102,8 @@ fn of_model(turn: &[(usize, &Value)], request: &mut ApiRequest) -> WireMessage {
             } else if part["thought"] != true {
                 push(&mut said, number, part);
             }
-            if let Some(signature) = either(part, "thoughtSignature").as_str().filter(|text| !text.is_empty()) {
+            let signature = either(part, "thoughtSignature").as_str().filter(|text| !NO_SIGNATURES.contains(text));
+            if let Some(signature) = signature {
                 let encrypted = Some(signature.to_owned());
                 let content = OpaqueContent::Reasoning { id: None, summary: String::new(), encrypted };
                 opaque.push(OpaquePart { content, place: format!("{place}.thoughtSignature") });

@@ -98,11 +98,13 @@ impl Engine {
 
     /// Begins a run, whose requests carry this key.
     pub fn begin(&mut self, now: Duration, key: &str, plan: RunPlan) {
-        let turns: Box<dyn Turns> = match (&plan.session, &plan.program) {
-            (Some(session), _) => Box::new(SessionTurns::new(session.clone())),
-            (None, Some(program)) => Box::new(ProgramTurns::new(program.clone(), plan.turns.clone())),
-            (None, None) => Box::new(Listed(plan.turns.clone())),
+        let mut turns: Box<dyn Turns> = match &plan.session {
+            Some(session) => Box::new(SessionTurns::new(session.clone())),
+            None => Box::new(Listed(plan.turns.clone())),
         };
+        if let Some(program) = &plan.program {
+            turns = Box::new(ProgramTurns::new(program.clone(), turns));
+        }
         self.begin_with(now, key, plan, turns);
     }
 

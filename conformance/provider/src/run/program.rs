@@ -12,26 +12,34 @@ const BESIDE: &str = "OK";
 #[derive(Debug)]
 pub(crate) struct ProgramTurns {
     plan: ProgramPlan,
-    turns: Vec<WireTurn>,
+    turns: Box<dyn Turns>,
     /// True once a request of the conversation came.
     has_begun: bool,
 }
 
 impl ProgramTurns {
-    pub(crate) fn new(plan: ProgramPlan, turns: Vec<WireTurn>) -> Self {
+    pub(crate) fn new(plan: ProgramPlan, turns: Box<dyn Turns>) -> Self {
         Self { plan, turns, has_begun: false }
     }
 }
 
 impl Turns for ProgramTurns {
     fn turn(&mut self, ask: usize, request: &ApiRequest) -> Option<WireTurn> {
-        let mut turn = self.turns.get_mut(ask).map(std::mem::take)?;
+        let mut turn = self.turns.turn(ask, request)?;
         for call in turn.calls.iter_mut().filter(|call| self.plan.tools.contains(&call.name)) {
             if let Some(declared) = self.plan.declared(request, &call.name) {
                 call.name = declared;
             }
         }
         Some(turn)
+    }
+
+    fn ask(&mut self, ask: usize, request: &ApiRequest) {
+        self.turns.ask(ask, request);
+    }
+
+    fn begin_run(&mut self, run: usize) {
+        self.turns.begin_run(run);
     }
 
     fn beside(&mut self, request: &ApiRequest) -> Option<WireTurn> {

@@ -83,14 +83,9 @@ impl Sessions {
         if !outcome.is_reply() {
             return SessionHeard::Whole(outcome);
         }
-        let beside: Vec<String> =
-            session.storage.beside().iter().map(|name| format!("`{}`", visible(&name.to_string_lossy()))).collect();
+        let written = session.storage.written_beside();
         self.0.remove(&id);
-        SessionHeard::Whole(if beside.is_empty() {
-            outcome
-        } else {
-            Outcome::Garbage(format!("it wrote outside its storage folder: beside it is {}", beside.join(", ")))
-        })
+        SessionHeard::Whole(written.map_or(outcome, Outcome::Garbage))
     }
 
     /// Gives up all sessions: whoever played them is gone.
@@ -222,8 +217,15 @@ impl Storage {
         &self.path
     }
 
+    /// Says what was written beside it, if anything was.
+    pub fn written_beside(&self) -> Option<String> {
+        let names: Vec<String> =
+            self.beside().iter().map(|name| format!("`{}`", visible(&name.to_string_lossy()))).collect();
+        (!names.is_empty()).then(|| format!("it wrote outside its storage folder: beside it is {}", names.join(", ")))
+    }
+
     /// Lists the files beside it, by name.
-    pub(super) fn beside(&self) -> Vec<OsString> {
+    fn beside(&self) -> Vec<OsString> {
         let entries = fs::read_dir(&self.around).into_iter().flatten();
         let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
         let mut names: Vec<OsString> = names.filter(|name| name != NAME).collect();
