@@ -94,6 +94,7 @@ fn the_example_keeps_its_thread_through_errors_and_kills() -> io::Result<()> {
 }
 
 #[test]
+#[ignore = "slow: it starts a program some hundred times; `.ci/run` does so"]
 fn each_fault_is_named_by_its_clause() -> io::Result<()> {
     let mut missed = Vec::new();
     for (clause, case, old, new) in FAULTS {
@@ -112,6 +113,7 @@ fn each_fault_is_named_by_its_clause() -> io::Result<()> {
 }
 
 #[test]
+#[ignore = "slow: it starts a program some hundred times; `.ci/run` does so"]
 fn what_is_a_programs_own_choice_is_not_accused() -> io::Result<()> {
     let tools = filters(&[
         ONE,
