@@ -131,8 +131,8 @@ pub fn can_be_put(case: &Case, provider: Option<Transport>, through: Option<Api>
         (Some(transport), Some(client)) if [transport.api, client].contains(&Api::Gemini) => false,
         (Some(Transport { api, stream }), None) => !case.needs_gateway() && case.is_for(api, stream),
         (Some(Transport { stream, .. }), Some(client)) if case.needs_gateway() => case.is_for(client, stream),
-        (Some(Transport { api, stream }), Some(_)) => {
-            case.op == Op::Tools && !case.needs_wire() && case.is_for(api, stream)
+        (Some(Transport { api, stream }), Some(client)) => {
+            case.op == Op::Tools && !case.needs_wire() && [api, client].iter().all(|&api| case.is_for(api, stream))
         }
     }
 }
