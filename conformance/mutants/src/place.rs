@@ -81,7 +81,8 @@ impl Place {
             Self::Wire(transport) => is_of_agents && case.is_for(transport.api, transport.stream),
             Self::Gateway(between) => case.needs_gateway() && case.is_for(between.client, between.stream),
             Self::Behind(between) => {
-                is_of_agents && !case.needs_wire() && case.is_for(between.upstream, between.stream)
+                let is_for = |api| case.is_for(api, between.stream);
+                is_of_agents && !case.needs_wire() && is_for(between.upstream) && is_for(between.client)
             }
         };
         is_put && case.is_in(self.profile())
