@@ -349,7 +349,7 @@ pub(super) const FAULTS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// What is a program's own choice: the operation that shows it, what it is, and the words of the example that it replaces.
+/// Lists a program's own choices: the operation that shows it, what it is, and the words of the example that it replaces.
 pub(super) const READINGS: &[(&str, &str, &str, &str)] = &[
     (
         "tools",

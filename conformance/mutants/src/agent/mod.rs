@@ -358,7 +358,7 @@ pub(crate) fn mend(list: &mut Vec<Value>) {
     }
 }
 
-/// Whether each call has its own id, is answered once, directly behind its message, and nothing else is answered.
+/// Returns whether each call has its own id, is answered once, directly behind its message, and nothing else is answered.
 fn is_sound(list: &[Value]) -> bool {
     let mut open: Vec<Value> = Vec::new();
     for message in list.iter().filter(|message| message["type"] != "system") {
