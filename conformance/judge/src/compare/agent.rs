@@ -263,6 +263,11 @@ fn events_of_run<'a>(
         let content = body(event).and_then(|body| body.said_by(Role::Assistant)?.text());
         content.is_some_and(|content| recordable.iter().any(|text| texts.same(text, content)))
     };
+    let is_completion = |event: &Part<ThreadEvent>| matches!(body(event), Some(EventBody::Completion { .. }));
+    let missing = |position, event: &'a Part<ThreadEvent>, path: &str| {
+        let clause = event_clause(position, event.proper(), None, texts);
+        (event.proper(), Difference::values(clause, path, side(event), Side::nothing()))
+    };
     let (mut expected_at, mut actual_at) = (0, 0);
     loop {
         let path = format!("/events/{actual_at}");
@@ -272,6 +277,10 @@ fn events_of_run<'a>(
                 None => (expected_at, actual_at) = (expected_at + 1, actual_at + 1),
                 Some(_) if is_recorded(other) => actual_at += 1,
                 Some(_) if is_recorded(event) => expected_at += 1,
+                // The run ended without it, whether the completion was sent or is tolerated to be missing.
+                Some(_) if is_completion(other) && !is_completion(event) => {
+                    return Some(missing(expected_at, event, &path));
+                }
                 Some(mismatch) => {
                     let clause = event_clause(expected_at, event.proper(), other.proper(), texts);
                     return Some((event.proper(), Difference::new(clause, mismatch)));
@@ -279,10 +288,7 @@ fn events_of_run<'a>(
             },
             (Some(event), None) if is_recorded(event) => expected_at += 1,
             (None, Some(other)) if is_recorded(other) => actual_at += 1,
-            (Some(event), None) => {
-                let clause = event_clause(expected_at, event.proper(), None, texts);
-                return Some((event.proper(), Difference::values(clause, &path, side(event), Side::nothing())));
-            }
+            (Some(event), None) => return Some(missing(expected_at, event, &path)),
             (None, Some(other)) => {
                 let clause = event_clause(expected_at, other.proper(), None, texts);
                 return Some((other.proper(), Difference::values(clause, &path, Side::nothing(), side(other))));

@@ -434,6 +434,15 @@ mod tests {
         }
     }
 
+    /// Whether a run records a completion is tolerated elsewhere, so that one is put where the reply has none. It must not be told of.
+    #[test]
+    fn an_event_that_is_missing_at_the_end_is_not_another_one() {
+        let input = json!({"prompt": "Go", "model": [{"content": "ok"}]});
+        let prompt = json!({"type": "message", "role": "user", "content": "Go", "iteration": 0});
+        let output = json!({"requests": [[{"type": "human", "content": "Go"}]], "events": [prompt], "response": "ok", "iterations": 1, "stopReason": "completed"});
+        assert_eq!(titles(Op::Loop, &input, output), ["LOOP-EVENTS: the event of type `message` is missing"]);
+    }
+
     #[test]
     fn a_refusal_and_its_absence_are_faults() {
         let request = |input: &str| Request::new(0, Op::Escape, JudgeProfile::Literal, input.to_owned());

@@ -174,6 +174,9 @@ impl Pattern {
                 if let Some(closest) = closest {
                     found.append(closest);
                 } else {
+                    // All that was sent, unless the part is in it too early.
+                    let is_early = |all: &Vec<Value>| all[..from].iter().any(|element| parts[index].matches(element));
+                    let from = if actual.as_array().is_some_and(is_early) { from } else { 0 };
                     let [part, sent] = Side::without_part(&parts[index].side(), &rest(&parts[..index], from, actual));
                     found.add(values(path, part, sent));
                 }
@@ -379,6 +382,17 @@ mod tests {
         assert_eq!(paths(&expected, &json!([["x"], ["a", "c"], ["d", "e"]])), ["/1/1"]);
         assert_eq!(paths(&expected, &json!([["a", "b", "c"], ["d"], []])), ["/1"]);
         assert_eq!(paths(&json!({"includes": [{"a": 1}]}), &json!([{"a": 2}])), [""]);
+    }
+
+    #[test]
+    fn a_list_without_a_part_is_shown_whole_unless_the_part_is_too_early() {
+        let shown = |expected: &Value, actual: &Value| {
+            let found = Pattern::read(expected).expect("a pattern").mismatches(actual);
+            found.kept[0].sides.shown()[1].to_string()
+        };
+        let actual = json!(["a", "b"]);
+        assert_eq!(shown(&json!({"includes": ["a", "c"]}), &actual), r#"["a","b"]"#);
+        assert_eq!(shown(&json!({"includes": ["b", "a"]}), &actual), "[]");
     }
 
     #[test]
