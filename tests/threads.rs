@@ -1,5 +1,6 @@
 //! Every oracle, in both profiles, on every thread of the golden corpus, and on real agent threads where there are some.
 
+use crate::is_thorough;
 use std::path::Path;
 use std::{env, fs};
 use threadspec::{
@@ -26,7 +27,9 @@ fn hold_against_every_oracle(name: &str, events: &[Event]) {
         if profile == Profile::Hardened {
             holds(oracle::provider_valid(&messages));
         }
-        for cut in 0..events.len() {
+        // Usually a few of the beginnings, the last one always.
+        let step = if is_thorough() { 1 } else { events.len() / 4 + 1 };
+        for cut in (0..events.len()).rev().step_by(step) {
             holds(oracle::append_only(&serialize(&events[..cut]), &document));
         }
         let xml = build_messages(events, &ContextOptions { profile, mode: ContextMode::Xml, ..Default::default() });

@@ -143,7 +143,7 @@ fn streams_are_fuzzed_however_they_are_divided() -> io::Result<()> {
         command.args(["--cases", cases, "--"]).args(testee).current_dir(folder.path());
         command.output().map(|output| said(&output))
     };
-    let (code, text) = fuzz("15", &[env!("CARGO_BIN_EXE_threadspec"), "serve"])?;
+    let (code, text) = fuzz("5", &[env!("CARGO_BIN_EXE_threadspec"), "serve"])?;
     assert!(code == Some(0) && text.contains("no findings"), "{text}");
     let (code, text) = fuzz("5..6", &["python3", "agent.py", "forgets"])?;
     assert!(code == Some(1) && text.contains("FAIL tools/AGENT-ANSWERED"), "{text}");

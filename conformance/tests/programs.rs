@@ -66,6 +66,7 @@ fn changed(old: &str, new: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: it starts a program some hundred times; `.ci/run` does so"]
 fn the_example_passes_as_a_program() -> io::Result<()> {
     let chosen = filters(&[
         "agent/answered/*",
@@ -84,6 +85,7 @@ fn the_example_passes_as_a_program() -> io::Result<()> {
 }
 
 #[test]
+#[ignore = "slow: it starts a program some hundred times; `.ci/run` does so"]
 fn the_example_keeps_its_thread_through_errors_and_kills() -> io::Result<()> {
     let chosen =
         filters(&["session/failing-model/*", "session/kill/*", "session/plain/t*", "session/second-session/*"]);

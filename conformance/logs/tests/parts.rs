@@ -1,8 +1,6 @@
 //! A log in parts: what is found in them is what is found in the whole, and in exports in whatever order.
 
-mod random;
-
-use random::Random;
+use crate::random::Random;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::{fs, io};

@@ -1,9 +1,7 @@
 //! Mixtures of the small inputs: some hundred in every run of the tests.
 
-mod mixed;
-mod random;
-
-use random::Random;
+use crate::mixed;
+use crate::random::Random;
 
 #[test]
 fn no_mixture_of_pieces_ends_in_a_panic() {

@@ -1,8 +1,6 @@
 //! What is judged of a request that goes on from earlier ones is what is judged of it as a whole, whatever comes in which order.
 
-mod random;
-
-use random::Random;
+use crate::random::Random;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_logs::{CheckOptions, Report, check_bytes};

@@ -1,5 +1,5 @@
 //! Every test that needs planted bugs, permitted readings or misbehaving processes, in one test program: linking is done once, and those
-//! that wait run beside those that compute. `cargo test -p threadspec-mutants --test all kill_matrix` runs those of one file.
+//! that wait run beside those that compute. `cargo test -p threadspec-mutants --test faults kill_matrix` runs those of one file.
 
 mod agents_through;
 mod compare;
