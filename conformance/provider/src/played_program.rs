@@ -308,9 +308,9 @@ fn with_content(message: &WireMessage, content: &str) -> WireMessage {
 }
 
 impl ProgramCall {
-    /// The texts that its result may be. What a failure says is judged as it is.
+    /// The texts that its result may be. What a failure says is judged as it is, unless it may be shortened.
     fn texts(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.text).filter(|_| !self.is_error).chain(&self.again)
+        std::iter::once(&self.text).filter(|text| !self.is_error || text.len() >= LONG).chain(&self.again)
     }
 }
 
@@ -375,15 +375,16 @@ fn is_shortened(content: &str, text: &str) -> bool {
     if text.len() < LONG || content.len() >= text.len() {
         return false;
     }
-    let lower = content.to_lowercase();
-    let Some(mark) = MARKS.iter().find_map(|mark| lower.find(mark)) else { return false };
-    // Before the mark's line the text is verbatim, from its beginning.
-    let Some(before) = content.get(..mark.min(content.len())) else { return true };
+    let lower = content.to_ascii_lowercase();
+    let Some(mark) = MARKS.iter().filter_map(|mark| lower.find(mark)).min() else { return false };
+    // What is before the mark, or before its line, is the text verbatim.
+    let before = &content[..mark];
     let kept = before.rsplit_once('\n').map_or("", |(kept, _)| kept);
-    kept.len() < TELLING || {
-        let head: String = kept.chars().rev().take(TELLING).collect::<Vec<_>>().into_iter().rev().collect();
-        text.contains(&head)
-    }
+    let ends_with_some = |kept: &str| {
+        let tail = kept.char_indices().rev().nth(TELLING - 1).map(|(at, _)| &kept[at..]);
+        tail.is_some_and(|tail| text.contains(tail))
+    };
+    kept.len() < TELLING || ends_with_some(kept) || ends_with_some(before)
 }
 
 // The calls that a tool executes, and their results.
@@ -486,4 +487,25 @@ fn elements<'n, 'a>(list: Option<&'n Node<'a>>) -> &'n [Node<'a>] {
 /// The text of a string, lone surrogates marked.
 fn string(token: &str) -> String {
     value::read(token).ok().as_ref().and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONG, is_wrapped};
+
+    #[test]
+    fn a_shortened_result_is_the_text_up_to_its_mark() {
+        let text: String = (0..LONG).map(|number| format!("{number},")).collect();
+        let kept = &text[..500];
+        for (content, expected) in [
+            (
+                format!("Wall time: 0.0150 seconds\nOutput:{kept}…880 tokens truncated…{}", &text[text.len() - 500..]),
+                true,
+            ),
+            (format!("Wall time: 0.0150 seconds\nOutput:{}…880 tokens truncated…", kept.replace(',', ";")), false),
+            (format!("Wall time: 0.0150 seconds\nOutput:{kept}"), false),
+        ] {
+            assert_eq!(is_wrapped(&content, &text), expected, "{content}");
+        }
+    }
 }

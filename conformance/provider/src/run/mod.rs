@@ -20,7 +20,9 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_apis::{ApiError, ApiRequest, IdSource, PromptLog, PromptText, Usage, WireCall, WireMessage, json_text};
+use threadspec_apis::{
+    ApiError, ApiRequest, IdSource, NAMESPACE_END, PromptLog, PromptText, Usage, WireCall, WireMessage, json_text,
+};
 use threadspec_judge::protocol::Speaker;
 use threadspec_judge::universal::value;
 
@@ -283,7 +285,9 @@ fn goes_on(before: &Attempt, request: &ApiRequest) -> bool {
 /// Returns whether all calls of a message came whole, in their order. They may have other ids now.
 fn calls_came(said: &Said, before: &Attempt, message: &WireMessage) -> bool {
     let mut whole = said.whole_calls(&before.came);
-    message.calls.iter().all(|call| whole.any(|said| said.name == call.name && is_sent(said, call)))
+    // A call that comes back has its name without the namespace.
+    let is_named = |said: &SaidByModel, name: &str| said.name.rsplit(NAMESPACE_END).next() == Some(name);
+    message.calls.iter().all(|call| whole.any(|said| is_named(said, &call.name) && is_sent(said, call)))
 }
 
 fn is_sent(said: &SaidByModel, call: &WireCall) -> bool {
