@@ -434,7 +434,7 @@ mod tests {
         }
     }
 
-    /// Whether a run records a completion is tolerated elsewhere, so that one is put where the reply has none. It must not be told of.
+    /// A run without a completion gets one before it is compared, since other cases judge that. No fault may speak of it.
     #[test]
     fn an_event_that_is_missing_at_the_end_is_not_another_one() {
         let input = json!({"prompt": "Go", "model": [{"content": "ok"}]});
