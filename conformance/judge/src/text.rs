@@ -96,7 +96,7 @@ pub fn foreign_encoding(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns the bytes that are written as base64, in either alphabet; `None` if something else stands there. White space is passed over.
+/// Returns the bytes that are written as base64, in either alphabet; `None` if it has another character. White space is passed over.
 pub fn of_base64(text: &str) -> Option<Vec<u8>> {
     let (mut bytes, mut bits, mut count) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
     for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {

@@ -57,7 +57,7 @@ struct RelatedRequest {
     /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
-    /// What the model says in it behind the earlier request.
+    /// The words and calls of the model in it behind the earlier request.
     again: SaidAgain,
     key: String,
     answer: Option<LoggedAnswer>,

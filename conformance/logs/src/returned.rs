@@ -22,7 +22,7 @@ pub(super) enum ReturnedText {
     Changed(String),
 }
 
-/// What the model said in the elements of a body that are new.
+/// The words and calls of the model in the elements of a body that are new.
 #[derive(Default)]
 pub(super) struct SaidAgain {
     /// The text of each message of its own, `None` for what is between them.

@@ -1,8 +1,8 @@
 //! Files of no known form, read by their structure: objects that name a call, and objects that repeat its id.
 //!
-//! Nothing is claimed unless the places agree: an id has one call and one result, most results repeat the id of a call before them, and have
+//! Nothing is claimed unless the places agree: an id has one call and one result. Most results repeat the id of a call before them, and have
 //! something that a tool gave. Ids of sessions and traces are in objects that differ, and name none. Objects at one place are told apart by the
-//! word of their kind, and one that comes again unchanged, as in each request of a history, counts once.
+//! word of their kind. One that comes again unchanged, as in each request of a history, counts once.
 
 use super::finding::{Finding, Level, Place};
 use super::proposal::{FileShape, under};
@@ -20,14 +20,14 @@ pub(super) const ARGUMENTS: [&str; 9] =
     ["arguments", "args", "input", "parameters", "params", "rawInput", "tool_input", "toolInput", "tool_args"];
 /// Names of members that say what kind an object is.
 pub(super) const KINDS: [&str; 4] = ["type", "kind", "role", "event"];
-/// What the name of a member has in it that holds what a tool gave.
+/// Parts of the names of members that hold what a tool gave.
 const GIVEN: [&str; 10] =
     ["output", "content", "result", "observation", "response", "return", "text", "error", "stdout", "message"];
-/// Stands in a path behind the name of a text that is JSON.
+/// The sign in a path behind the name of a text that is JSON.
 pub(super) const WRITTEN: &str = "(text)";
 /// Deeper values are passed over.
 const DEEPEST: usize = 24;
-/// Stands for the content of a call without arguments.
+/// The content of a call without arguments.
 const BEGUN: u64 = 0;
 /// Fewer links are none.
 const FEWEST: usize = 2;
@@ -35,9 +35,9 @@ const FEWEST: usize = 2;
 /// A place in the records: the path with `[]` for each list, and the name of the member with the id.
 pub(super) type IdPlace = (String, String);
 
-/// What an object with an id may be.
+/// The side of a call that an object with an id may be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum CallSide {
     /// It names a call.
     Call,
     /// It names a call, and has what a tool gave.
@@ -48,7 +48,7 @@ enum Part {
 /// An object that may name a call, or repeat the id of one.
 struct Seen {
     place: IdPlace,
-    part: Part,
+    part: CallSide,
     /// The word of its kind, or of the kind of what it is in.
     word: String,
     id: String,
@@ -75,7 +75,7 @@ pub(super) struct ReadByStructure {
 }
 
 /// Calls at one place, and results at one.
-struct Link<'s> {
+struct CallLink<'s> {
     calls: Vec<&'s Seen>,
     results: Vec<&'s Seen>,
     /// How many results are behind their calls.
@@ -115,9 +115,9 @@ impl Structure {
                     let has_given = has_given(members)
                         || call.is_none() && members.values().filter_map(Value::as_object).any(has_given);
                     let (part, content) = match call {
-                        None => (Part::Other, hash_of_json(value)),
+                        None => (CallSide::Other, hash_of_json(value)),
                         Some((name, arguments)) => {
-                            let part = if has_given { Part::Answered } else { Part::Call };
+                            let part = if has_given { CallSide::Answered } else { CallSide::Call };
                             let content = hash_of_json(name) ^ hash_of_json(arguments).rotate_left(1);
                             (part, if is_empty(arguments) { BEGUN } else { content })
                         }
@@ -148,12 +148,12 @@ impl Structure {
     pub(super) fn read(&self) -> Option<ReadByStructure> {
         let mut links = self.links();
         // The longest list of results; of two, that nearer to the top.
-        let order = |link: &Link<'_>| (link.linked, std::cmp::Reverse(link.results[0].place.0.len()));
+        let order = |link: &CallLink<'_>| (link.linked, std::cmp::Reverse(link.results[0].place.0.len()));
         links.sort_by(|one, other| order(other).cmp(&order(one)).then(one.calls[0].order.cmp(&other.calls[0].order)));
         let link = links.first()?;
         let ids: HashSet<&str> = link.calls.iter().map(|seen| &*seen.id).collect();
         // Where calls with other ids link as well, nobody knows which of them are calls.
-        let is_other = |other: &Link<'_>| {
+        let is_other = |other: &CallLink<'_>| {
             let known = other.calls.iter().filter(|seen| ids.contains(&*seen.id)).count();
             2 * other.linked >= link.linked && 2 * known < other.calls.len()
         };
@@ -174,25 +174,26 @@ impl Structure {
     }
 
     /// Returns every place of calls with every place of results that repeat their ids.
-    fn links(&self) -> Vec<Link<'_>> {
-        let mut places: BTreeMap<&IdPlace, BTreeMap<(Part, &str), Vec<&Seen>>> = BTreeMap::new();
+    fn links(&self) -> Vec<CallLink<'_>> {
+        let mut places: BTreeMap<&IdPlace, BTreeMap<(CallSide, &str), Vec<&Seen>>> = BTreeMap::new();
         for seen in &self.seen {
             places.entry(&seen.place).or_default().entry((seen.part, &seen.word)).or_default().push(seen);
         }
         let mut links = Vec::new();
         for groups in places.values() {
-            let of = |part: Part| groups.iter().filter(move |((of, _), _)| *of == part).flat_map(|(_, all)| all);
-            let open: HashSet<&str> = of(Part::Call).map(|seen| &*seen.id).collect();
+            let of = |part: CallSide| groups.iter().filter(move |((of, _), _)| *of == part).flat_map(|(_, all)| all);
+            let open: HashSet<&str> = of(CallSide::Call).map(|seen| &*seen.id).collect();
             // An answered call is a result if the call was there before without its answer.
-            let is_answer = of(Part::Answered).filter(|seen| open.contains(&*seen.id)).count() >= FEWEST;
-            let calls: Vec<&Seen> = of(Part::Call).chain(of(Part::Answered).filter(|_| !is_answer)).copied().collect();
+            let is_answer = of(CallSide::Answered).filter(|seen| open.contains(&*seen.id)).count() >= FEWEST;
+            let calls: Vec<&Seen> =
+                of(CallSide::Call).chain(of(CallSide::Answered).filter(|_| !is_answer)).copied().collect();
             let Some((calls, has_repeated)) = once(calls) else { continue };
-            let are_open = calls.iter().all(|seen| seen.part == Part::Call);
+            let are_open = calls.iter().all(|seen| seen.part == CallSide::Call);
             let ids: HashMap<&str, usize> = calls.iter().map(|seen| (&*seen.id, seen.order)).collect();
             for groups in places.values() {
                 let mut found: Vec<(usize, Vec<&Seen>)> = Vec::new();
                 for ((part, _), all) in groups {
-                    if *part == Part::Call || (*part == Part::Answered && !are_open) {
+                    if *part == CallSide::Call || (*part == CallSide::Answered && !are_open) {
                         continue;
                     }
                     let Some((all, _)) = once(all.clone()) else { continue };
@@ -217,7 +218,7 @@ impl Structure {
                 }
                 if linked >= FEWEST && 2 * linked >= ids.len() {
                     results.sort_by_key(|seen| seen.order);
-                    links.push(Link { calls: calls.clone(), results, linked, has_repeated });
+                    links.push(CallLink { calls: calls.clone(), results, linked, has_repeated });
                 }
             }
         }
@@ -246,7 +247,7 @@ fn is_before(one: &[&Seen], other: &[&Seen]) -> bool {
     2 * earlier.count() > one.len()
 }
 
-impl Link<'_> {
+impl CallLink<'_> {
     fn found(&self) -> Vec<Finding> {
         let known: HashMap<&str, usize> = self.calls.iter().map(|seen| (&*seen.id, seen.order)).collect();
         let answered: HashSet<&str> = self.results.iter().map(|seen| &*seen.id).collect();
