@@ -7,7 +7,7 @@ use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, ServerVerdict};
 use super::items::AnsweredItems;
 use super::judged::{self, JudgedHistory};
-use super::returned::{ReturnedText, SaidAgain, first_of, returned};
+use super::returned::{ReturnedText, first_of, returned, said_again};
 use super::rules::{family, finding, of_breach};
 use super::verdict;
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -57,8 +57,8 @@ struct RelatedRequest {
     /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
-    /// The words and calls of the model in it behind the earlier request.
-    again: SaidAgain,
+    /// The model's texts behind those of the earlier request, and the ids of its calls there.
+    again: (Vec<Option<String>>, Vec<u64>),
     key: String,
     answer: Option<LoggedAnswer>,
 }
@@ -75,7 +75,7 @@ impl RelatedRequest {
         let has_new_reply = new.iter().any(|piece| piece.role() == Owner::Model);
         let begun = judged::beginning_of(pieces);
         let is_next = has_new_reply && is_sent && lineage.parent.is_some() && lineage.loss.is_none();
-        let again = if is_next { SaidAgain::of(api, body, new) } else { SaidAgain::default() };
+        let again = if is_next { said_again(api, body, new) } else { Default::default() };
         Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, again, key, answer }
     }
 }
@@ -402,12 +402,12 @@ impl Exchanges {
                 if is_one && has_new_reply && (before.calls.is_empty() || has_calls) {
                     let said = std::mem::take(&mut before.text);
                     let how = match said.trim() {
-                        _ if are_reordered(&again.calls, &before.calls) => {
+                        _ if are_reordered(&again.1, &before.calls) => {
                             ReturnedText::Changed("the calls of the answer are in another order".to_owned())
                         }
                         "" if has_calls => ReturnedText::Same,
                         "" => ReturnedText::Unknown,
-                        said => returned(said, &again.texts, has_calls),
+                        said => returned(said, &again.0, has_calls),
                     };
                     output.summary.compared += usize::from(how != ReturnedText::Unknown);
                     if let ReturnedText::Changed(how) = how {

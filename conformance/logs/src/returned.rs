@@ -22,23 +22,12 @@ pub(super) enum ReturnedText {
     Changed(String),
 }
 
-/// The words and calls of the model in the elements of a body that are new.
-#[derive(Default)]
-pub(super) struct SaidAgain {
-    /// The text of each message of its own, `None` for what is between them.
-    pub(super) texts: Vec<Option<String>>,
-    /// The ids of its calls, as hashes.
-    pub(super) calls: Vec<u64>,
-}
-
-impl SaidAgain {
-    /// Reads it. The new pieces tell where the new elements begin.
-    pub(super) fn of(api: Api, body: &Value, new: &[StoredPiece]) -> Self {
-        let list = body.member(facts(api).list);
-        let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
-        let elements = &elements[first_of(new, elements.len())..];
-        Self { texts: elements.iter().map(text_of_model).collect(), calls: ids_in_order(elements) }
-    }
+/// Returns the text of each message of the model among the elements of a body that are new, `None` for what is between them, and the ids of the
+/// calls there as hashes. The new pieces tell where these elements begin.
+pub(super) fn said_again(api: Api, body: &Value, new: &[StoredPiece]) -> (Vec<Option<String>>, Vec<u64>) {
+    let elements = body.member(facts(api).list).as_array().map(Vec::as_slice).unwrap_or_default();
+    let elements = &elements[first_of(new, elements.len())..];
+    (elements.iter().map(text_of_model).collect(), ids_in_order(elements))
 }
 
 /// The position of the first new element among so many. A body that has the new elements alone begins with them.

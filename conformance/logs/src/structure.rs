@@ -8,6 +8,7 @@ use super::finding::{Finding, Level, Place};
 use super::proposal::{FileShape, under};
 use super::rules::finding;
 use serde_json::{Map, Value};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use threadspec::read_json;
 use threadspec_apis::follow::hash_of_json;
@@ -148,8 +149,7 @@ impl Structure {
     pub(super) fn read(&self) -> Option<ReadByStructure> {
         let mut links = self.links();
         // The longest list of results; of two, that nearer to the top.
-        let order = |link: &CallLink<'_>| (link.linked, std::cmp::Reverse(link.results[0].place.0.len()));
-        links.sort_by(|one, other| order(other).cmp(&order(one)).then(one.calls[0].order.cmp(&other.calls[0].order)));
+        links.sort_by_key(|link| (Reverse(link.linked), link.results[0].place.0.len(), link.calls[0].order));
         let link = links.first()?;
         let ids: HashSet<&str> = link.calls.iter().map(|seen| &*seen.id).collect();
         // Where calls with other ids link as well, nobody knows which of them are calls.
@@ -185,9 +185,8 @@ impl Structure {
             let open: HashSet<&str> = of(CallSide::Call).map(|seen| &*seen.id).collect();
             // An answered call is a result if the call was there before without its answer.
             let is_answer = of(CallSide::Answered).filter(|seen| open.contains(&*seen.id)).count() >= FEWEST;
-            let calls: Vec<&Seen> =
-                of(CallSide::Call).chain(of(CallSide::Answered).filter(|_| !is_answer)).copied().collect();
-            let Some((calls, has_repeated)) = once(calls) else { continue };
+            let calls = of(CallSide::Call).chain(of(CallSide::Answered).filter(|_| !is_answer));
+            let Some((calls, has_repeated)) = once(calls.copied().collect()) else { continue };
             let are_open = calls.iter().all(|seen| seen.part == CallSide::Call);
             let ids: HashMap<&str, usize> = calls.iter().map(|seen| (&*seen.id, seen.order)).collect();
             for groups in places.values() {
@@ -206,12 +205,13 @@ impl Structure {
                 // Of two kinds for the same calls the later one is that of results.
                 let kinds = found.clone();
                 found.retain(|(_, all)| !kinds.iter().any(|(_, other)| is_before(all, other)));
-                found.sort_by_key(|(linked, _)| std::cmp::Reverse(*linked));
+                found.sort_by_key(|(linked, _)| Reverse(*linked));
                 let (mut linked, mut results): (usize, Vec<&Seen>) = (0, Vec::new());
                 let mut taken: HashSet<&str> = HashSet::new();
                 for (number, all) in found {
-                    if all.iter().all(|seen| !taken.contains(&*seen.id)) {
-                        taken.extend(all.iter().map(|seen| &*seen.id));
+                    let ids: HashSet<&str> = all.iter().map(|seen| &*seen.id).collect();
+                    if taken.is_disjoint(&ids) {
+                        taken.extend(ids);
                         linked += number;
                         results.extend(all);
                     }

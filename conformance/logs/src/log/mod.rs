@@ -189,12 +189,11 @@ impl<'a> FileLog<'a> {
         let mut unknown = Vec::new();
         let read = yaml::values(&text, &mut |value, line| {
             let place = self.at(line);
-            match forms::read(&value, self.options.forms) {
-                Some(_) => self.value(&value, &place),
-                None => {
-                    self.unknown(&value, &place);
-                    unknown.push(place);
-                }
+            if forms::read(&value, self.options.forms).is_some() {
+                self.value(&value, &place);
+            } else {
+                self.unknown(&value, &place);
+                unknown.push(place);
             }
         });
         match read {
@@ -431,7 +430,9 @@ impl<'a> FileLog<'a> {
             if inside.is_empty() {
                 self.skip(UNKNOWN, place);
             }
-            inside.into_iter().for_each(|(path, value)| self.value(&value, &Place { path, ..place.clone() }));
+            for (path, value) in inside {
+                self.value(&value, &Place { path, ..place.clone() });
+            }
             return self.unknown(value, place);
         };
         self.output.recognized(form, 1);
