@@ -96,6 +96,29 @@ pub fn foreign_encoding(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Returns the bytes that are written as base64, in either alphabet; `None` if it has another character. White space is passed over.
+pub fn of_base64(text: &str) -> Option<Vec<u8>> {
+    let (mut bytes, mut bits, mut count) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'=' => continue,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
+        }
+    }
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +143,17 @@ mod tests {
         }
         assert_eq!(foreign_encoding(b""), None);
         assert_eq!(foreign_encoding(b"7"), None);
+    }
+
+    /// The examples of RFC 4648, section 10, and the other alphabet.
+    #[test]
+    fn base64_is_read_as_the_standard_says() {
+        for (text, expected) in
+            [("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9v\nYg==", "foob"), ("Zm9vYmFy", "foobar")]
+        {
+            assert_eq!(of_base64(text).as_deref(), Some(expected.as_bytes()), "{text}");
+        }
+        assert_eq!(of_base64("_-8="), of_base64("/+8="));
+        assert_eq!(of_base64("{}"), None);
     }
 }

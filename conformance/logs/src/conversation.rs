@@ -85,7 +85,7 @@ impl ConversationCalls {
 /// The calls of a history as hashes: by id, and by name and arguments.
 pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
     let mut found = HashSet::new();
-    let mut note = |id: &Value, name: &Value, arguments: &Value| {
+    for (id, name, arguments) in each_call(body.member(facts(api).list).as_array().into_iter().flatten()) {
         found.extend(id.as_str().map(|id| hash(&id)));
         let arguments = || match arguments {
             Value::Null => hash_of_arguments(""),
@@ -93,26 +93,38 @@ pub(super) fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
             other => hash_of_json(&sorted(other)),
         };
         found.extend(name.as_str().map(|name| hash(&(name, arguments()))));
-    };
-    let items = body.member(facts(api).list);
-    for item in items.as_array().into_iter().flatten() {
-        if item.member("type").as_str().is_some_and(|kind| kind.ends_with("_call")) {
-            note(item.member("call_id"), item.member("name"), item.member("arguments"));
-        }
-        for call in item.member("tool_calls").as_array().into_iter().flatten() {
-            note(
-                call.member("id"),
-                call.member("function").member("name"),
-                call.member("function").member("arguments"),
-            );
-        }
-        for block in
-            item.member("content").as_array().into_iter().flatten().filter(|block| block.member("type") == "tool_use")
-        {
-            note(block.member("id"), block.member("name"), block.member("input"));
-        }
     }
     found
+}
+
+/// Returns the id, the name and the arguments of each call in some elements of a list, in their order.
+fn each_call<'v>(elements: impl Iterator<Item = &'v Value>) -> impl Iterator<Item = (&'v Value, &'v Value, &'v Value)> {
+    let of = |value: &'v Value, [id, name, arguments]: [&str; 3]| {
+        (value.member(id), value.member(name), value.member(arguments))
+    };
+    let list = |value: &'v Value, name: &str| value.member(name).as_array().into_iter().flatten();
+    elements.flat_map(move |item| {
+        let is_item = item.member("type").as_str().is_some_and(|kind| kind.ends_with("_call"));
+        let own = is_item.then(|| of(item, ["call_id", "name", "arguments"]));
+        let calls = list(item, "tool_calls").map(move |call| {
+            let (_, name, arguments) = of(call.member("function"), ["", "name", "arguments"]);
+            (call.member("id"), name, arguments)
+        });
+        let blocks = list(item, "content").filter(|block| block.member("type") == "tool_use");
+        own.into_iter().chain(calls).chain(blocks.map(move |block| of(block, ["id", "name", "input"])))
+    })
+}
+
+/// Returns the ids of the calls in some elements of a list as hashes, in their order.
+pub(super) fn ids_in_order(elements: &[Value]) -> Vec<u64> {
+    each_call(elements.iter()).filter_map(|(id, ..)| id.as_str().map(|id| hash(&id))).collect()
+}
+
+/// Returns whether calls of an answer are all among these ids, and in another order.
+pub(super) fn are_reordered(ids: &[u64], calls: &[AnswerCall]) -> bool {
+    let place = |call: &AnswerCall| ids.iter().position(|id| *id == hash(&&*call.0));
+    let places: Option<Vec<usize>> = calls.iter().map(place).collect();
+    places.is_some_and(|places| !places.is_sorted())
 }
 
 /// The calls of an answer that are not among these: by their ids or, where none of them has kept its id, by name and arguments.

@@ -2,6 +2,7 @@
 
 use super::finding::{Element, FindingOutput, Place};
 use super::rules::finding;
+use memchr::memmem;
 use threadspec::oracle::Violation;
 use threadspec::{Profile, oracle, split_response_prefix};
 
@@ -51,4 +52,14 @@ fn lines_of_events(document: &str) -> Vec<usize> {
         line
     });
     starts.collect()
+}
+
+/// Returns whether a file begins as a document does.
+pub(super) fn is_markup(head: &[u8]) -> bool {
+    head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start().starts_with(b"<")
+}
+
+/// Returns whether it has the element of our documents.
+pub(super) fn is_so(head: &[u8]) -> bool {
+    memmem::find(head, b"<thread").is_some()
 }

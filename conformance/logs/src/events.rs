@@ -3,8 +3,10 @@
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::pairing::Pairing;
 use super::rules::finding;
+use super::scan::placed;
 use memchr::memmem;
 use rayon::prelude::*;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use threadspec::oracle::{self, NotCarried, Violation};
@@ -114,6 +116,34 @@ impl EventLog {
             output.recognized(&format!("an event log, profile {}", self.judge.profile), 1);
         }
         self.is_active = true;
+    }
+
+    /// Takes a record if it is an event, or a list of events.
+    pub(super) fn take(&mut self, text: &str, line: usize, output: &mut FindingOutput<'_>) -> bool {
+        let is_active = self.is_active;
+        let has_name = |name: &[u8]| memmem::find(text.as_bytes(), name).is_some();
+        if !is_active && !text.starts_with('[') && !has_name(b"\"iteration\"") && !has_name(b"\"events\"") {
+            return false;
+        }
+        let members = members(text);
+        let has = |name: &str| members.as_ref().is_some_and(|members| members.contains_key(name));
+        if is_event(text) || (is_active && (members.is_none() || has("type"))) {
+            self.push(text, line, false, output);
+            return true;
+        }
+        let list = match &members {
+            Some(members) => members.get("events").map(|list| list.get()),
+            None => text.starts_with('[').then_some(text),
+        };
+        let elements = list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list).ok());
+        let Some(elements) = elements else { return false };
+        let is_empty_log = elements.is_empty() && members.as_ref().is_none_or(|members| members.len() == 1);
+        if !is_empty_log && !elements.iter().take(3).any(|element| is_event(element.get())) {
+            return false;
+        }
+        self.begin(output);
+        placed(text, line, &elements).for_each(|(element, line)| self.push(element, line, false, output));
+        true
     }
 
     /// The next element as it is written, and whether it was no UTF-8.

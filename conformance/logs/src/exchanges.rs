@@ -2,12 +2,12 @@
 
 use super::answered::{AnsweredRequest, AnsweredRequests};
 use super::bodies::{self, in_path};
-use super::conversation::{ConversationCalls, calls_of, changed, missing};
+use super::conversation::{ConversationCalls, are_reordered, calls_of, changed, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, ServerVerdict};
 use super::items::AnsweredItems;
 use super::judged::{self, JudgedHistory};
-use super::returned::{ReturnedText, first_of, returned, texts_of_model};
+use super::returned::{ReturnedText, first_of, returned, said_again};
 use super::rules::{family, finding, of_breach};
 use super::verdict;
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -57,8 +57,8 @@ struct RelatedRequest {
     /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
-    /// The model's texts behind those of the earlier request.
-    texts: Vec<Option<String>>,
+    /// The model's texts behind those of the earlier request, and the ids of its calls there.
+    again: (Vec<Option<String>>, Vec<u64>),
     key: String,
     answer: Option<LoggedAnswer>,
 }
@@ -75,8 +75,8 @@ impl RelatedRequest {
         let has_new_reply = new.iter().any(|piece| piece.role() == Owner::Model);
         let begun = judged::beginning_of(pieces);
         let is_next = has_new_reply && is_sent && lineage.parent.is_some() && lineage.loss.is_none();
-        let texts = if is_next { texts_of_model(api, body, new) } else { Vec::new() };
-        Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, texts, key, answer }
+        let again = if is_next { said_again(api, body, new) } else { Default::default() };
+        Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, again, key, answer }
     }
 }
 
@@ -347,7 +347,7 @@ impl Exchanges {
         new: &HashSet<u64>,
         output: &mut FindingOutput<'_>,
     ) {
-        let RelatedRequest { place, mut lineage, length, has_new_reply, begun, is_sent, texts, key, answer } = request;
+        let RelatedRequest { place, mut lineage, length, has_new_reply, begun, is_sent, again, key, answer } = request;
         if lineage.loss.is_none() {
             lineage.parent = lineage.parent.map(|parent| self.answered.taken(parent, length, calls));
         }
@@ -402,9 +402,12 @@ impl Exchanges {
                 if is_one && has_new_reply && (before.calls.is_empty() || has_calls) {
                     let said = std::mem::take(&mut before.text);
                     let how = match said.trim() {
+                        _ if are_reordered(&again.1, &before.calls) => {
+                            ReturnedText::Changed("the calls of the answer are in another order".to_owned())
+                        }
                         "" if has_calls => ReturnedText::Same,
                         "" => ReturnedText::Unknown,
-                        said => returned(said, &texts, has_calls),
+                        said => returned(said, &again.0, has_calls),
                     };
                     output.summary.compared += usize::from(how != ReturnedText::Unknown);
                     if let ReturnedText::Changed(how) = how {

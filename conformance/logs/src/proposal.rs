@@ -1,6 +1,6 @@
 //! A row for a file that was read by its structure: what a user would write for its form, or begins with.
 
-use super::structure::{ARGUMENTS, IdPlace, NAMES};
+use super::structure::{ARGUMENTS, IdPlace, KINDS, NAMES, WRITTEN};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,8 +75,16 @@ impl FileShape {
             .find_map(|inner| self.first(&under(place, inner), names).map(|name| format!("{inner}.{name}")))
     }
 
-    /// The row for calls and results at these places; none if nothing would tell the form from others.
-    pub(super) fn row(&self, call: &IdPlace, result: &IdPlace) -> Option<String> {
+    /// The row for calls and results at these places, the results of these kinds; none if nothing would tell the form from others.
+    pub(super) fn row(&self, call: &IdPlace, result: &IdPlace, kinds: &BTreeSet<&str>) -> Option<String> {
+        let kind = KINDS.into_iter().find(|name| {
+            let words = self.0.get(&result.0).and_then(|shape| shape.members.get(*name)).map(|member| &member.words);
+            words.is_some_and(|words| words.len() > kinds.len() && kinds.iter().all(|kind| words.contains(*kind)))
+        });
+        // A row has no words for JSON in a text, nor for a kind that is told elsewhere.
+        if call.0.contains(WRITTEN) || result.0.contains(WRITTEN) || (call == result && kind.is_none()) {
+            return None;
+        }
         // The innermost list that holds both.
         let shared = call.0.bytes().zip(result.0.bytes()).take_while(|(one, other)| one == other).count();
         // A list that holds calls beside results is a part of a message.
@@ -99,21 +107,25 @@ impl FileShape {
         let at =
             |place: &str| if inside(place).is_empty() { String::new() } else { format!("at = {:?}, ", inside(place)) };
         // Where a message is a call or a result itself, or both are in one list, their members tell.
-        let when = |place: &str, members: &[&str]| {
-            let members: Vec<String> = members.iter().map(|name| format!("{name:?} = \"?\"")).collect();
+        let when = |place: &str, members: &[(&str, &str)]| {
+            let members: Vec<String> =
+                members.iter().map(|(name, pattern)| format!("{name:?} = {pattern:?}")).collect();
             let is_told = inside(place).is_empty() || call.0 == result.0;
             if is_told { format!("when = {{ {} }}, ", members.join(", ")) } else { String::new() }
         };
+        let words = kinds.iter().copied().collect::<Vec<_>>().join("|");
+        let of_result: Vec<(&str, &str)> =
+            kind.map(|kind| (kind, &*words)).into_iter().chain([(&*result.1, "?")]).collect();
         row.push_str(&format!(
             "calls = [{{ {}{}id = {:?}, name = {name:?}, arguments = {arguments:?} }}]\n",
             at(&call.0),
-            when(&call.0, &[&call.1, &arguments]),
+            when(&call.0, &[(&call.1, "?"), (&arguments, "?")]),
             call.1,
         ));
         row.push_str(&format!(
             "results = [{{ {}{}id = {:?}, content = {contents:?} }}]\n",
             at(&result.0),
-            when(&result.0, &[&result.1]),
+            when(&result.0, &of_result),
             result.1,
         ));
         Some(row)

@@ -1,5 +1,6 @@
 //! Compares the text of an answer with what the next request has in its place.
 
+use super::conversation::ids_in_order;
 use super::finding::excerpt;
 use serde_json::Value;
 use threadspec::MemberLookup;
@@ -21,12 +22,12 @@ pub(super) enum ReturnedText {
     Changed(String),
 }
 
-/// Returns the texts of the model among the elements of a body that are new: one for each message of its own, `None` for what is between
-/// them. The new pieces tell where these elements begin.
-pub(super) fn texts_of_model(api: Api, body: &Value, new: &[StoredPiece]) -> Vec<Option<String>> {
-    let list = body.member(facts(api).list);
-    let elements = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    elements[first_of(new, elements.len())..].iter().map(text_of_model).collect()
+/// Returns the text of each message of the model among the elements of a body that are new, `None` for what is between them, and the ids of the
+/// calls there as hashes. The new pieces tell where these elements begin.
+pub(super) fn said_again(api: Api, body: &Value, new: &[StoredPiece]) -> (Vec<Option<String>>, Vec<u64>) {
+    let elements = body.member(facts(api).list).as_array().map(Vec::as_slice).unwrap_or_default();
+    let elements = &elements[first_of(new, elements.len())..];
+    (elements.iter().map(text_of_model).collect(), ids_in_order(elements))
 }
 
 /// The position of the first new element among so many. A body that has the new elements alone begins with them.
@@ -106,6 +107,8 @@ fn behind(text: &str, place: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CheckOptions, check_bytes};
+    use serde_json::json;
 
     fn texts(texts: &[&str]) -> Vec<Option<String>> {
         texts.iter().map(|text| (*text != "-").then(|| (*text).to_owned())).collect()
@@ -153,5 +156,23 @@ mod tests {
         assert_eq!(returned("One.", &texts(&["-"]), false), ReturnedText::Unknown);
         // The model says the same again after the next message.
         assert_eq!(returned("One.", &texts(&["One.", "-", "One."]), false), ReturnedText::Same);
+    }
+
+    #[test]
+    fn calls_come_back_in_their_order() {
+        let call = |id: &&str| json!({"id": id, "type": "function", "function": {"name": "t", "arguments": "{}"}});
+        let said = |ids: [&str; 2]| json!({"role": "assistant", "content": null, "tool_calls": ids.iter().map(call).collect::<Vec<_>>()});
+        let result = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "r"});
+        for (ids, expected) in [(["call-a", "call-b"], None), (["call-b", "call-a"], Some("LOG-SAID-CHANGED"))] {
+            let asked = json!({"role": "user", "content": "Hi"});
+            let first = json!({"model": "gpt-4.1", "messages": [asked]});
+            let next = json!({"model": "gpt-4.1", "messages": [asked, said(ids), result("call-a"), result("call-b")]});
+            let answer = json!({"choices": [{"index": 0, "message": said(["call-a", "call-b"]), "finish_reason": "tool_calls"}]});
+            let log = [json!({"request": first, "response": answer}), json!({"request": next})]
+                .map(|record| record.to_string());
+            let report = check_bytes(log.join("\n").as_bytes(), &CheckOptions::default());
+            assert_eq!(report.findings.iter().map(|found| found.rule).next(), expected, "{:?}", report.findings);
+            assert_eq!(report.summary.compared, 1);
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::input;
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Map, Number, Value};
 use std::collections::HashMap;
+use threadspec_judge::text::of_base64;
 
 /// Lists whose elements are records of their own: of vcrpy and go-vcr, and of Ruby's vcr.
 const LISTS: [&str; 2] = ["interactions", "http_interactions"];
@@ -194,7 +195,7 @@ fn strict_values(text: &str, each: &mut dyn FnMut(Value, usize)) -> Result<(), (
 /// A value that is neither a list nor an object.
 fn scalar(text: String, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     if tag.is_some_and(|tag| tag.suffix == "binary") {
-        return input::of_base64(&text).map_or(Value::String(text), |bytes| input::text_of(&bytes).into());
+        return of_base64(&text).map_or(Value::String(text), |bytes| input::text_of(&bytes).into());
     }
     if style != ScalarStyle::Plain || tag.is_some_and(|tag| tag.suffix == "str") {
         return Value::String(text);

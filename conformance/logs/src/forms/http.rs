@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
+use threadspec_judge::text::of_base64;
 
 /// The answer to a request.
 #[derive(Default)]
@@ -73,7 +74,7 @@ pub(super) fn har(record: &Value) -> Option<Vec<RecordPiece>> {
     let Some(body) = unquoted(post.member("text")) else { return Some(Vec::new()) };
     let content = came.member("content");
     let text = content.member("text");
-    let decoded = || text.as_str().and_then(input::of_base64).map(|bytes| input::text_of(&bytes).into());
+    let decoded = || text.as_str().and_then(of_base64).map(|bytes| input::text_of(&bytes).into());
     let text =
         if content.member("encoding") == "base64" { decoded() } else { None }.map_or(Cow::Borrowed(text), Cow::Owned);
     let came = ServerAnswer::of(came.member("status").as_u64(), &text);
@@ -154,7 +155,7 @@ fn body_in(side: &Value) -> Option<Value> {
     if let [one] = list(&side["body_segments"]) {
         return Some(one.clone());
     }
-    let coded = |value: &Value| value.as_str().and_then(input::of_base64).map(|bytes| input::text_of(&bytes).into());
+    let coded = |value: &Value| value.as_str().and_then(of_base64).map(|bytes| input::text_of(&bytes).into());
     if side["body_encoding"] == "base64" {
         return coded(&side["body"]);
     }

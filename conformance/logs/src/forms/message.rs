@@ -141,7 +141,9 @@ pub(super) fn unquoted(value: &Value) -> Option<Cow<'_, Value>> {
 fn role(name: &str) -> &str {
     match name {
         "human" | "USER" | "HUMAN" | "User" => "user",
-        "ai" | "model" | "ASSISTANT" | "AI" | "Assistant" | "chatbot" | "AIMessageChunk" => "assistant",
+        "ai" | "model" | "ASSISTANT" | "AI" | "Assistant" | "agent" | "bot" | "chatbot" | "AIMessageChunk" => {
+            "assistant"
+        }
         "SYSTEM" | "System" => "system",
         "TOOL" | "Tool" | "toolResult" => "tool",
         other => other,
@@ -255,7 +257,7 @@ fn with_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
     let calls = any(message, &["tool_calls", "toolCalls"]);
     let extra = &message["additional_kwargs"];
     if matches!(dialect, Dialect::Plain | Dialect::Chat) {
-        return (dialect, vec![chat(message)]);
+        return (dialect, vec![chat(role, message)]);
     }
     let mut said = Chat::new(role);
     if role == "tool" && any(message, &["tool_call_id", "toolCallId"]).is_string() {
@@ -283,11 +285,12 @@ fn with_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
     (dialect, said.in_order())
 }
 
-/// A message of chat completions without what reaches no model.
-fn chat(message: &Value) -> Value {
-    const KEPT: [&str; 7] = ["role", "content", "tool_calls", "tool_call_id", "name", "function_call", "refusal"];
+/// A message of chat completions without what reaches no model, and with the API's own name of its role.
+fn chat(role: &str, message: &Value) -> Value {
+    const KEPT: [&str; 6] = ["content", "tool_calls", "tool_call_id", "name", "function_call", "refusal"];
     let members = message.as_object().into_iter().flatten().filter(|(name, _)| KEPT.contains(&&***name));
-    members.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()
+    let members = members.map(|(name, value)| (name.clone(), value.clone()));
+    [("role".to_owned(), json!(role))].into_iter().chain(members).collect::<Map<_, _>>().into()
 }
 
 /// The names that the id of a call has.

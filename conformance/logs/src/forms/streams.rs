@@ -9,6 +9,7 @@ use std::fmt::Write;
 use threadspec::oracle::Api;
 use threadspec_apis::AnswerReader;
 use threadspec_apis::sse::{SseEvent, SseParser};
+use threadspec_judge::text::of_base64;
 
 /// How the first header of an event of AWS is written: its length, its name, and the type of its value.
 const AWS_EVENT: &str = "\u{b}:event-type\u{7}";
@@ -109,7 +110,7 @@ fn of_aws(text: &str) -> Option<LoggedAnswer> {
     let events: Vec<(String, Value)> = text.split(AWS_EVENT).skip(1).filter_map(aws_event).collect();
     // A model in its own words is wrapped in bytes.
     let inner = events.iter().filter_map(|(_, event)| {
-        let bytes = input::of_base64(event["bytes"].as_str()?)?;
+        let bytes = of_base64(event["bytes"].as_str()?)?;
         threadspec::read_json(&String::from_utf8(bytes).ok()?).ok()
     });
     let inner: Vec<Value> = inner.collect();

@@ -5,7 +5,7 @@ mod turns;
 use super::containers::sqlite::{Database, Source};
 use super::containers::{tnetstring, yaml};
 use super::document;
-use super::events::{EventLog, is_event};
+use super::events::EventLog;
 use super::exchanges::Exchanges;
 use super::finding::{FindingOutput, FormCount, Place, Sink, Skipped, Summary, UNKNOWN_PARTS};
 use super::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
@@ -17,7 +17,7 @@ use super::scan::{element_lines, is_no_list, placed};
 use super::seen::{SeenHistories, ShortRecord};
 use super::structure::{ReadByStructure, Structure};
 use super::thread::{LoggedThread, NumberedThreads};
-use memchr::{memchr_iter, memmem};
+use memchr::memchr_iter;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ use std::io::{self, Read};
 use std::mem;
 use threadspec::oracle::Api;
 use threadspec::read_json;
-use threadspec_apis::form::{is_message, members};
+use threadspec_apis::form::is_message;
 use threadspec_judge::protocol::facts;
 use threadspec_judge::text;
 use turns::EarlyTurns;
@@ -77,6 +77,8 @@ pub(super) struct FileLog<'a> {
     skipped: Vec<Skipped>,
     /// The structure of records of no known form, as long as no other record came.
     structure: Structure,
+    /// How many records that hold others are being read: of those the whole counts for the structure.
+    opened: usize,
     /// Lines that are no JSON with the reasons, until something is recognized: a text file has nothing else.
     broken: Vec<(Place, String)>,
     /// The last of them.
@@ -121,6 +123,7 @@ impl<'a> FileLog<'a> {
             first_message: None,
             skipped: Vec::new(),
             structure: Structure::default(),
+            opened: 0,
             broken: Vec::new(),
             last_broken: None,
             entry: None,
@@ -146,8 +149,8 @@ impl<'a> FileLog<'a> {
             self.found("LOG-UTF8", self.at(None), format!("it is {encoding}; convert it to UTF-8 first"));
             return Ok(());
         }
-        if self.options.api.is_none() && is_markup(records.head()) {
-            if !is_document(records.beginning(HEAD).0) {
+        if self.options.api.is_none() && document::is_markup(records.head()) {
+            if !document::is_so(records.beginning(HEAD).0) {
                 self.skip(UNKNOWN_MARKUP, &self.at(1));
                 return Ok(());
             }
@@ -186,9 +189,11 @@ impl<'a> FileLog<'a> {
         let mut unknown = Vec::new();
         let read = yaml::values(&text, &mut |value, line| {
             let place = self.at(line);
-            match forms::read(&value, self.options.forms) {
-                Some(_) => self.value(&value, &place),
-                None => unknown.push(place),
+            if forms::read(&value, self.options.forms).is_some() {
+                self.value(&value, &place);
+            } else {
+                self.unknown(&value, &place);
+                unknown.push(place);
             }
         });
         match read {
@@ -308,7 +313,7 @@ impl<'a> FileLog<'a> {
 
     /// A record as it is written.
     fn text(&mut self, text: &str, line: usize) {
-        if self.options.api.is_none() && self.of_events(text, line) {
+        if self.options.api.is_none() && self.events.take(text, line, &mut self.output) {
             return;
         }
         #[cfg(test)]
@@ -338,7 +343,10 @@ impl<'a> FileLog<'a> {
         if value.is_object() && text.contains('\n') && !forms::opened(&value, self.options.forms).is_empty() {
             let opened = forms::opened_text(text);
             if opened.iter().any(|element| element.get().starts_with('{')) {
-                return placed(text, line, &opened).for_each(|(element, line)| self.text(element, line));
+                self.opened += 1;
+                placed(text, line, &opened).for_each(|(element, line)| self.text(element, line));
+                self.opened -= 1;
+                return self.unknown(&value, &self.at(line));
             }
         }
         let place = self.at(line);
@@ -380,35 +388,6 @@ impl<'a> FileLog<'a> {
         is_right
     }
 
-    /// Takes a record if it is an event, or a list of events.
-    fn of_events(&mut self, text: &str, line: usize) -> bool {
-        let is_active = self.events.is_active();
-        let has_name = |name: &[u8]| memmem::find(text.as_bytes(), name).is_some();
-        if !is_active && !text.starts_with('[') && !has_name(b"\"iteration\"") && !has_name(b"\"events\"") {
-            return false;
-        }
-        let (events, output) = (&mut self.events, &mut self.output);
-        let members = members(text);
-        let has = |name: &str| members.as_ref().is_some_and(|members| members.contains_key(name));
-        if is_event(text) || (is_active && (members.is_none() || has("type"))) {
-            events.push(text, line, false, output);
-            return true;
-        }
-        let list = match &members {
-            Some(members) => members.get("events").map(|list| list.get()),
-            None => text.starts_with('[').then_some(text),
-        };
-        let elements = list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list).ok());
-        let Some(elements) = elements else { return false };
-        let is_empty_log = elements.is_empty() && members.as_ref().is_none_or(|members| members.len() == 1);
-        if !is_empty_log && !elements.iter().take(3).any(|element| is_event(element.get())) {
-            return false;
-        }
-        events.begin(output);
-        placed(text, line, &elements).for_each(|(element, line)| events.push(element, line, false, output));
-        true
-    }
-
     /// Judges a value that the user calls a request of an API: a body, a list of messages, or one message.
     fn of_api(&mut self, api: Api, value: Value, line: usize) {
         let name = facts(api).list;
@@ -441,19 +420,20 @@ impl<'a> FileLog<'a> {
         let opened =
             if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value, self.options.forms) };
         if opened.iter().any(|(_, element)| element.is_object()) {
-            return opened
-                .into_iter()
-                .for_each(|(path, element)| self.value(element, &Place { path, ..place.clone() }));
+            for (path, element) in opened {
+                self.value(element, &Place { path, ..place.clone() });
+            }
+            return self.unknown(value, place);
         }
         let Some((form, pieces)) = forms::read(value, self.options.forms) else {
             let inside = forms::inside(value);
             if inside.is_empty() {
-                if !self.output.summary.has_recognized() {
-                    self.structure.push(value, place.line);
-                }
                 self.skip(UNKNOWN, place);
             }
-            return inside.into_iter().for_each(|(path, value)| self.value(&value, &Place { path, ..place.clone() }));
+            for (path, value) in inside {
+                self.value(&value, &Place { path, ..place.clone() });
+            }
+            return self.unknown(value, place);
         };
         self.output.recognized(form, 1);
         self.tell_broken();
@@ -478,57 +458,10 @@ impl<'a> FileLog<'a> {
         }
     }
 
-    /// Records of an export in their order.
-    fn exported(&mut self, records: Vec<ExportedRecord>) {
-        for ExportedRecord { pieces, place, .. } in records {
-            for piece in pieces {
-                self.piece(piece, &place);
-            }
-        }
-    }
-
-    fn piece(&mut self, piece: RecordPiece, place: &Place) {
-        match piece {
-            RecordPiece::Exchange(exchange) => {
-                if !self.exchanges.push(exchange, place, &mut self.output) {
-                    self.skip(UNLIKE, place);
-                }
-            }
-            RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
-            RecordPiece::Skipped(why) => self.skip(why, place),
-            RecordPiece::CutOff(path) => {
-                let text = "the messages of the attribute end in the middle, so that nothing of the span is judged";
-                self.found("LOG-CUT", Place { path, ..place.clone() }, text);
-            }
-            RecordPiece::Answer => self.output.summary.judge("answer", 1),
-            RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
-            RecordPiece::Linked { key, id, parent, answer, turns } => {
-                self.linked(EarlyTurns { key: self.in_folder(&key), id, parent, answer, turns, place: place.clone() });
-            }
-            RecordPiece::Version { key, id, turns } => {
-                let known = self.versions.insert(key.clone(), (id.clone(), turns, place.clone()));
-                if let Some((_, turns, place)) = known.filter(|(known, ..)| *known != id) {
-                    self.turns(self.in_folder(&key), turns, &place);
-                }
-            }
-            RecordPiece::Numbered { number, turns } => self.numbered(number, turns, place),
-            RecordPiece::MessagePart { key, message, part } => {
-                if self.partial.get(&key).is_some_and(|(last, ..)| *last != message) {
-                    self.end_message(&key);
-                }
-                self.partial.entry(key).or_insert_with(|| (message, Vec::new(), place.clone())).1.push(part);
-            }
-            RecordPiece::Snapshot { key, turns } => self.snapshot(&key, turns, place),
-            RecordPiece::Part { key, turn, is_answer: false } => {
-                self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
-            }
-            // Of several choices the first one is the answer.
-            RecordPiece::Part { key, turn, is_answer: true } => {
-                if let Some((turns, place)) = self.parts.remove(&key) {
-                    let exchange = LoggedExchange::of(SaidToModel::Messages(turns), forms::answer(&turn.message), "");
-                    self.exchanges.push(exchange, &place, &mut self.output);
-                }
-            }
+    /// A whole record of no known form, as long as no other one came.
+    fn unknown(&mut self, value: &Value, place: &Place) {
+        if place.path.is_empty() && self.opened == 0 && !self.output.summary.has_recognized() {
+            self.structure.push(value, place.line);
         }
     }
 
@@ -539,7 +472,7 @@ impl<'a> FileLog<'a> {
             return;
         }
         if let Some(ReadByStructure { form, row, calls, found }) = structure.read() {
-            let unknown = self.skipped.iter_mut().filter(|skipped| skipped.why == UNKNOWN);
+            let unknown = self.skipped.iter_mut().filter(|skipped| [UNKNOWN, UNKNOWN_YAML].contains(&skipped.why));
             let records = unknown.map(|skipped| mem::take(&mut skipped.records)).sum();
             self.skipped.retain(|skipped| skipped.records > 0);
             self.output.recognized(&form, records);
@@ -577,28 +510,7 @@ impl<'a> FileLog<'a> {
             let body = json!({name: mem::take(&mut self.messages)});
             self.request(api, body, &place);
         }
-        for (_, (turns, place)) in mem::take(&mut self.parts) {
-            self.exchanges.push(LoggedExchange::of(SaidToModel::Messages(turns), None, ""), &place, &mut self.output);
-        }
-        for key in self.partial.keys().cloned().collect::<Vec<_>>() {
-            self.end_message(&key);
-        }
-        for (key, (_, turns, place)) in mem::take(&mut self.versions) {
-            self.turns(self.in_folder(&key), turns, &place);
-        }
-        if self.numbered.has_more {
-            self.numbered.last.values_mut().for_each(|(_, thread)| thread.leave(self.name));
-        } else {
-            for (_, mut thread) in mem::take(&mut self.numbered.last).into_values() {
-                self.end_thread(&mut thread);
-            }
-        }
-        for EarlyTurns { key, turns, place, .. } in mem::take(&mut self.early) {
-            self.turns(key, turns, &place);
-        }
-        for mut thread in mem::take(&mut self.threads).into_values() {
-            self.end_thread(&mut thread);
-        }
+        self.end_conversations();
         for FormCount { form, row, .. } in &mut self.output.summary.forms {
             *row = forms::written(form, self.options.forms).map(str::to_owned);
         }
@@ -611,14 +523,4 @@ impl<'a> FileLog<'a> {
         }
         self.output.summary.skipped = mem::take(&mut self.skipped);
     }
-}
-
-/// Returns whether a file begins as a document does.
-fn is_markup(head: &[u8]) -> bool {
-    head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start().starts_with(b"<")
-}
-
-/// Returns whether it has the element of our documents.
-fn is_document(head: &[u8]) -> bool {
-    memmem::find(head, b"<thread").is_some()
 }

@@ -1,9 +1,11 @@
 //! Conversations that are logged turn by turn, or as a whole again and again.
 
-use super::FileLog;
+use super::{FileLog, UNLIKE};
 use crate::finding::{Element, Place};
-use crate::forms::{self, LoggedTurn};
+use crate::forms::{self, LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
+use crate::order::ExportedRecord;
 use crate::thread::LoggedThread;
+use std::mem;
 use threadspec_apis::follow::hash_of_json;
 
 /// Messages of a record that names the one before it.
@@ -18,6 +20,86 @@ pub(super) struct EarlyTurns {
 }
 
 impl FileLog<'_> {
+    /// Records of an export in their order.
+    pub(super) fn exported(&mut self, records: Vec<ExportedRecord>) {
+        for ExportedRecord { pieces, place, .. } in records {
+            for piece in pieces {
+                self.piece(piece, &place);
+            }
+        }
+    }
+
+    pub(super) fn piece(&mut self, piece: RecordPiece, place: &Place) {
+        match piece {
+            RecordPiece::Exchange(exchange) => {
+                if !self.exchanges.push(exchange, place, &mut self.output) {
+                    self.skip(UNLIKE, place);
+                }
+            }
+            RecordPiece::Reply { key, answer } => self.exchanges.reply(&key, answer),
+            RecordPiece::Skipped(why) => self.skip(why, place),
+            RecordPiece::CutOff(path) => {
+                let text = "the messages of the attribute end in the middle, so that nothing of the span is judged";
+                self.found("LOG-CUT", Place { path, ..place.clone() }, text);
+            }
+            RecordPiece::Answer => self.output.summary.judge("answer", 1),
+            RecordPiece::Turns { key, turns } => self.turns(self.in_folder(&key), turns, place),
+            RecordPiece::Linked { key, id, parent, answer, turns } => {
+                self.linked(EarlyTurns { key: self.in_folder(&key), id, parent, answer, turns, place: place.clone() });
+            }
+            RecordPiece::Version { key, id, turns } => {
+                let known = self.versions.insert(key.clone(), (id.clone(), turns, place.clone()));
+                if let Some((_, turns, place)) = known.filter(|(known, ..)| *known != id) {
+                    self.turns(self.in_folder(&key), turns, &place);
+                }
+            }
+            RecordPiece::Numbered { number, turns } => self.numbered(number, turns, place),
+            RecordPiece::MessagePart { key, message, part } => {
+                if self.partial.get(&key).is_some_and(|(last, ..)| *last != message) {
+                    self.end_message(&key);
+                }
+                self.partial.entry(key).or_insert_with(|| (message, Vec::new(), place.clone())).1.push(part);
+            }
+            RecordPiece::Snapshot { key, turns } => self.snapshot(&key, turns, place),
+            RecordPiece::Part { key, turn, is_answer: false } => {
+                self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
+            }
+            // Of several choices the first one is the answer.
+            RecordPiece::Part { key, turn, is_answer: true } => {
+                if let Some((turns, place)) = self.parts.remove(&key) {
+                    let exchange = LoggedExchange::of(SaidToModel::Messages(turns), forms::answer(&turn.message), "");
+                    self.exchanges.push(exchange, &place, &mut self.output);
+                }
+            }
+        }
+    }
+
+    /// The file has no more of any conversation.
+    pub(super) fn end_conversations(&mut self) {
+        for (_, (turns, place)) in mem::take(&mut self.parts) {
+            self.exchanges.push(LoggedExchange::of(SaidToModel::Messages(turns), None, ""), &place, &mut self.output);
+        }
+        for key in self.partial.keys().cloned().collect::<Vec<_>>() {
+            self.end_message(&key);
+        }
+        for (key, (_, turns, place)) in mem::take(&mut self.versions) {
+            self.turns(self.in_folder(&key), turns, &place);
+        }
+        if self.numbered.has_more {
+            self.numbered.last.values_mut().for_each(|(_, thread)| thread.leave(self.name));
+        } else {
+            for (_, mut thread) in mem::take(&mut self.numbered.last).into_values() {
+                self.end_thread(&mut thread);
+            }
+        }
+        for EarlyTurns { key, turns, place, .. } in mem::take(&mut self.early) {
+            self.turns(key, turns, &place);
+        }
+        for mut thread in mem::take(&mut self.threads).into_values() {
+            self.end_thread(&mut thread);
+        }
+    }
+
     /// All messages of a conversation until now.
     pub(super) fn snapshot(&mut self, key: &str, turns: Vec<LoggedTurn>, place: &Place) {
         let known = self.snapshots.entry(key.to_owned()).or_default();
