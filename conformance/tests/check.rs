@@ -78,7 +78,7 @@ fn calls_made_together_are_no_matter_and_lost_results_are() -> io::Result<()> {
     for line in [
         "warning event 0 (line 1): the call \"a\" has no result before event 1 (line 2): ",
         "warning event 2 (line 3): a result for \"a\", but no open call has this id: ",
-        "warning event 5 (line 6): \"b\" was answered already: ",
+        "warning event 5 (line 6): the call \"b\" has a result already: ",
         "warning event 6 (line 7): the call \"c\" has no result before the log ends: ",
     ] {
         assert!(said.contains(line), "{line}\n{said}");

@@ -132,19 +132,22 @@ fn what_some_servers_refuse_is_a_warning() -> io::Result<()> {
     for (request, rule) in [
         (
             with_arguments("{\"cut\":"),
-            "message 2: \"{\\\"cut\\\":\" is not the JSON text of an object; not every server or version refuses it (OAI-CHAT-ARGS-JSON",
+            "message 2: \"{\\\"cut\\\":\" is not the JSON text of an object; only some servers or versions refuse such a request (OAI-CHAT-ARGS-JSON",
         ),
         (
             chat(&json!([user, {"role": "assistant", "tool_calls": [chat_call(&"i".repeat(51))]},
             {"role": "tool", "tool_call_id": "i".repeat(51), "content": "r"}])),
-            "message 2: 51 characters; not every server or version refuses it (OAI-CHAT-ID-LEN",
+            "`id` has 51 characters; at most 40 are allowed; only some servers or versions refuse such a request (OAI-CHAT-ID-LEN",
         ),
         (
             chat(&json!([user, {"role": "assistant", "tool_calls": [chat_call("a")]},
             {"role": "tool", "tool_call_id": "a", "content": "[object Object]"}])),
             "message 3: the result is JavaScript's text",
         ),
-        (anthropic(&json!(again)), "message 4: \"a\" again; not every server or version refuses it (ANT-ID-UNIQUE"),
+        (
+            anthropic(&json!(again)),
+            "message 4: the id \"a\" is repeated; only some servers or versions refuse such a request (ANT-ID-UNIQUE",
+        ),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a"), tool_use("b")]},
             {"role": "user", "content": [tool_result("a")]}, {"role": "user", "content": [tool_result("b")]}])),
@@ -152,13 +155,13 @@ fn what_some_servers_refuse_is_a_warning() -> io::Result<()> {
         ),
         (
             responses(&json!([user, call, output, call, output])),
-            "item 4: a second call \"a\"; not every server or version refuses it (OAI-RESP-ONE-OUTPUT",
+            "item 4: the `call_id` \"a\" is repeated; only some servers or versions refuse such a request (OAI-RESP-ONE-OUTPUT",
         ),
     ] {
         let (code, said) = check_log(slice::from_ref(&request))?;
         assert_eq!(code, 0, "{request}\n{said}");
         assert!(said.contains(rule), "{rule}\n{said}");
-        let is_refused = said.contains("not every server or version refuses it");
+        let is_refused = said.contains("only some servers or versions refuse such a request");
         assert_eq!(is_refused, !said.contains("LOG-RESULT"), "{said}");
         assert!(said.ends_with("0 errors, 1 warning\n"), "{said}");
     }
@@ -175,27 +178,27 @@ fn what_providers_refuse_is_named_with_request_and_message() -> io::Result<()> {
     for (request, expected) in [
         (
             chat(&json!([user, calls, answer("c2"), answer("c1"), answer("c2")])),
-            "request 2 (line 2), message 5: \"c2\" was answered already (OAI-CHAT-ONE-ANSWER at messages[4].tool_call_id)",
+            "request 2 (line 2), message 5: the call \"c2\" has a result already (OAI-CHAT-ONE-ANSWER at messages[4].tool_call_id)",
         ),
-        (chat(&json!([user, calls, answer("c1"), user])), "message 4: no tool message answers [\"c2\"] of messages[1]"),
-        (chat(&json!([user, answer("z")])), "message 2: \"z\" is no call of the assistant message before it"),
+        (chat(&json!([user, calls, answer("c1"), user])), "message 4: no tool message answers the calls [\"c2\"]"),
+        (chat(&json!([user, answer("z")])), "message 2: the message before the results has no call \"z\""),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a")]}, user])),
-            "message 2: no `tool_result` for [\"a\"]",
+            "message 2: no `tool_result` answers the calls [\"a\"]",
         ),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a"), tool_use("a")]},
                 {"role": "user", "content": [tool_result("a")]}])),
-            "message 2: \"a\" again (ANT-ID-UNIQUE",
+            "message 2: the id \"a\" is repeated (ANT-ID-UNIQUE",
         ),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a")]},
                 {"role": "user", "content": [tool_result("a"), tool_result("a")]}])),
-            "message 3: \"a\" was answered already",
+            "message 3: the call \"a\" has a result already",
         ),
-        (responses(&json!([user, call])), "item 2: no output for \"a\""),
-        (responses(&json!([user, output("a")])), "item 2: no call \"a\" before it"),
-        (responses(&json!([user, call, output("a"), output("a")])), "item 4: a second output for \"a\""),
+        (responses(&json!([user, call])), "item 2: the call \"a\" has no output"),
+        (responses(&json!([user, output("a")])), "item 2: no call \"a\" is before its output"),
+        (responses(&json!([user, call, output("a"), output("a")])), "item 4: the call \"a\" has an output already"),
     ] {
         let (code, said) = check_log(&[chat(&json!([{"role": "user", "content": "else"}])), request.clone()])?;
         assert_eq!(code, 1, "{request}\n{said}");
@@ -253,7 +256,7 @@ fn a_lost_prompt_cache_is_shown_to_the_byte() -> io::Result<()> {
     );
     assert!(
         said.contains(
-            "content[0].text was \"It is 12:00. Be brief.\" and is now \"It is 12:01. Be brief.\", from its byte 10 on"
+            "content[0].text was \"It is 12:00. Be brief.\" and is now \"It is 12:01. Be brief.\", behind 10 equal bytes"
         ),
         "{said}"
     );
@@ -268,7 +271,7 @@ fn a_format_can_be_named() -> io::Result<()> {
     let messages = r#"[{"role": "user", "content": ""}]"#;
     for (format, exit, said_of_it) in [
         ("openai-chat", 0, "1 request (openai-chat): 0 errors"),
-        ("anthropic", 1, "message 1: empty (ANT-MSG-NONEMPTY at messages[0].content)"),
+        ("anthropic", 1, "message 1: `content` is empty (ANT-MSG-NONEMPTY at messages[0].content)"),
         ("openai-responses", 0, "1 request (openai-responses): 0 errors"),
     ] {
         for content in [messages.to_owned(), format!("[{messages}]"), messages.replace(['[', ']'], "") + "\n"] {

@@ -92,7 +92,7 @@ impl Explain {
         let what = visible(&self.what);
         format!(
             "there is no clause, case, rule, profile, erratum, verdict, exit code or word `{what}`{hint} `list`, `list --clauses` and \
-             `explain errata` show what there is"
+             `explain topics` show what there is"
         )
     }
 }
@@ -107,7 +107,7 @@ fn topics() -> String {
     let words = WORDS.map(|(word, _)| word).join(", ");
     format!(
         "`threadspec explain` explains\n  a clause, such as ESC-1 (`threadspec list --clauses`)\n  a case (`threadspec list`)\n  a rule of a model API or \
-         of logs, such as ANT-PREFILL\n  a profile: {profiles}\n  {VERDICTS}, or one of them; {EXIT_CODES}, or one of them\n  errata, or one of \
+         of logs, such as ANT-PREFILL\n  a profile: {profiles}\n  {VERDICTS} of `verify`, or one of them; {EXIT_CODES}, or one of them\n  errata, or one of \
          them; recipes, or one of them\n  a word of the output: {words}\n"
     )
 }

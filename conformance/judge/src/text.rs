@@ -3,6 +3,7 @@
 use crate::error::Error;
 use memchr::memchr_iter;
 use strsim::normalized_damerau_levenshtein;
+use threadspec::surrogates::is_mark;
 
 /// A number and its noun.
 pub fn count(number: usize, noun: &str) -> String {
@@ -30,11 +31,12 @@ pub fn closest<N: AsRef<str>>(unknown: &str, names: impl IntoIterator<Item = N>)
 
 /// Text on one line in which every character can be seen: control characters as their pictures, line ends as `⏎`, and
 /// whatever else has no shape of its own (bidirectional marks, zero-width and combining characters, odd spaces) as its
-/// code point.
+/// code point. Half of a character, which marked data has as its mark, is shown as its code unit.
 ///
 /// ```
 /// use threadspec_judge::text::visible;
 /// assert_eq!(visible("a\u{1b}[1m\r\n\u{202e}b\u{a0}e\u{301}"), "a␛[1m␍⏎⟨U+202E⟩b⟨U+00A0⟩e⟨U+0301⟩");
+/// assert_eq!(visible("a\u{10d83d}"), "a⟨U+D83D⟩");
 /// ```
 pub fn visible(text: &str) -> String {
     text.chars().map(visible_char).collect()
@@ -63,6 +65,8 @@ fn visible_char(c: char) -> String {
         '\n' => "⏎".to_owned(),
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(c).to_string(),
         '\u{7f}' => "␡".to_owned(),
+        // In marked data this is half of a character, which is shown as the input has it.
+        _ if is_mark(c) => format!("⟨U+{:04X}⟩", u32::from(c) & 0xffff),
         // `Debug` writes as an escape what has no shape of its own.
         _ if c.escape_debug().to_string().starts_with("\\u") => format!("⟨U+{:04X}⟩", u32::from(c)),
         _ => c.to_string(),

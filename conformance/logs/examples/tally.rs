@@ -31,7 +31,7 @@ fn main() {
             let is_accepted = found.text.contains("which this server accepted");
             match () {
                 () if is_accepted => rule.accepted += 1,
-                () if found.text.contains("the server refused it (") => rule.refused += 1,
+                () if found.text.contains("the server refused it") => rule.refused += 1,
                 () => rule.other += 1,
             }
             if is_listed && (is_accepted || found.level != Level::Note) {

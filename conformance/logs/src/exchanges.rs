@@ -391,7 +391,7 @@ impl Exchanges {
                 let is_one = before.twin.is_none() && before.again.is_none();
                 for (id, name, _) in changed(calls, &before.calls).into_iter().filter(|_| is_one) {
                     let text = format!(
-                        "it goes on from an earlier request, and has the call {id:?} that was answered there with another name or other arguments than `{name}` was called with"
+                        "it goes on from an earlier request, but the call {id:?} of `{name}` has another name or other arguments than in the model's answer there"
                     );
                     let place = Place { after, path: String::new(), ..place.clone() };
                     output.found(finding("LOG-CALL-CHANGED", place, text));
@@ -419,7 +419,7 @@ impl Exchanges {
                 if !lost.is_empty() && lost.len() < before.calls.len() {
                     for (id, name, _) in &lost {
                         let text = format!(
-                            "it goes on from an earlier request, but without the call of `{name}` ({id:?}) that was answered there"
+                            "it goes on from an earlier request, but without the call of `{name}` ({id:?}) from the model's answer there"
                         );
                         let place = Place { after, path: String::new(), ..place.clone() };
                         output.found(finding("LOG-CALL-LOST", place, text));
@@ -499,10 +499,10 @@ fn in_element(request: &Place, location: &Location) -> Place {
 /// them the cache still had.
 fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
     let tokens = cost
-        .map(|(all, cached)| format!("; {cached} of its {all} input tokens came from the cache"))
+        .map(|(all, cached)| format!(" (by the server's count, {cached} of {all} input tokens came from the cache)"))
         .unwrap_or_default();
     format!(
-        "the request goes on from {origin}, but changes its history here, so the prompt cache is lost: {how}; {} of {whole} bytes are read anew{tokens}",
+        "the request goes on from {origin}, but changes its history here, so the prompt cache is lost: {how}; the server reads {} of {whole} bytes again{tokens}",
         whole - kept
     )
 }

@@ -99,7 +99,7 @@ pub struct Finding {
 }
 
 impl fmt::Display for Finding {
-    /// `request 2 (line 7), message 5: "c2" was answered already (OAI-CHAT-ONE-ANSWER at messages[4].tool_call_id)`
+    /// `request 2 (line 7), message 5: the call "c2" has a result already (OAI-CHAT-ONE-ANSWER at messages[4].tool_call_id)`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.place.to_string();
         let (colon, at) = (if place.is_empty() { "" } else { ": " }, &self.place.path);

@@ -47,7 +47,7 @@ impl Pairing {
                 match calls.find(|call| !call.is_answered) {
                     Some(call) => call.is_answered = true,
                     None if self.is_blind => {}
-                    None if is_known => warn(place(), format!("{tool_call_id:?} was answered already")),
+                    None if is_known => warn(place(), format!("the call {tool_call_id:?} has a result already")),
                     None => warn(place(), format!("a result for {tool_call_id:?}, but no open call has this id")),
                 }
             }
@@ -143,7 +143,7 @@ mod tests {
             ("a .", &["0: the call \"a\" has no result before 1"]),
             ("a b b= | c c=", &["0: the call \"a\" has no result before the next iteration"]),
             ("a=", &["0: a result for \"a\", but no open call has this id"]),
-            ("a a= a=", &["2: \"a\" was answered already"]),
+            ("a a= a=", &["2: the call \"a\" has a result already"]),
             (
                 "a . a=",
                 &["0: the call \"a\" has no result before 1", "2: a result for \"a\", but no open call has this id"],

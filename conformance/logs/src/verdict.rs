@@ -73,13 +73,14 @@ fn is_lost(found: &Finding) -> bool {
 }
 
 /// A request that was refused: the server's words, with the rule that they speak of.
-fn refused(mut found: Vec<Finding>, status: u16, words: &str, place: &Place) -> Vec<Finding> {
+fn refused(mut found: Vec<Finding>, status: Option<u16>, words: &str, place: &Place) -> Vec<Finding> {
     const LONGEST: usize = 400;
     let (short, rest) = cut(words, LONGEST);
+    let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
     let said = match (short.trim(), rest) {
-        ("", _) => format!("the server refused it ({status}), and gave no reason"),
+        ("", _) => format!("the server refused it{status}, and gave no reason"),
         (short, rest) => {
-            format!("the server refused it ({status}): {short:?}{}", if rest.is_empty() { "" } else { "…" })
+            format!("the server refused it{status}: {short:?}{}", if rest.is_empty() { "" } else { "…" })
         }
     };
     // Without words, what our rules say is all that is known.
@@ -99,7 +100,7 @@ fn refused(mut found: Vec<Finding>, status: u16, words: &str, place: &Place) -> 
 }
 
 /// How a finding ends of which it is not certain that the API refuses it.
-pub(super) const UNSURE: &str = "; not every server or version refuses it";
+pub(super) const UNSURE: &str = "; only some servers or versions refuse such a request";
 
 /// A finding by the rule of an API for another server.
 fn as_warning(found: Finding) -> Finding {

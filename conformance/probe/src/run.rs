@@ -131,11 +131,9 @@ impl ProbeRun {
         let are_unknown = last.len() == 2 && last.iter().all(|one| one.verdict == ProbeVerdict::Unknown);
         if are_unknown && self.results.len() < self.pairs.len() {
             let answer = last[0].broken.as_ref().unwrap_or(&last[0].twin);
-            let status = answer.status.map(|status| format!("{status}: ")).unwrap_or_default();
-            self.end(format!(
-                "nothing was learnt of two rules in a row; the server answered: {status}{}",
-                answer.words
-            ));
+            let said =
+                answer.status.map_or("no answer came".to_owned(), |status| format!("the server answered {status}"));
+            self.end(format!("nothing was learnt of two rules in a row; {said}: {}", answer.words));
         }
     }
 
@@ -161,7 +159,7 @@ impl ProbeRun {
 
     /// The rules that it did not come to.
     pub fn not_asked(&self) -> Vec<LeftOutRule> {
-        let why = self.ended.as_deref().unwrap_or("the run is not over").to_owned();
+        let why = if self.ended.is_some() { "the run ended before it" } else { "the run is not over" }.to_owned();
         let rest = self.pairs.iter().skip(self.results.len());
         rest.map(|pair| LeftOutRule { rule: pair.rule.id.clone(), why: why.clone() }).collect()
     }
@@ -169,7 +167,7 @@ impl ProbeRun {
 
 // Judges the two answers to a rule.
 
-/// Rules about what was asked and answered: who accepts their breach answers about a result that nobody ever saw.
+/// Rules about calls and results: who accepts their breach answers although the two do not match.
 const ABOUT_RESULTS: &[&str] = &["-ANSWERED", "-ORPHAN", "-ONE-"];
 
 /// The verdict on a server and a rule.
@@ -256,7 +254,7 @@ pub struct ProbedRule {
     pub evidence: String,
     /// The verdict on the server.
     pub verdict: ProbeVerdict,
-    /// True if the model answers about a result that it never saw.
+    /// True if the model answers although calls and results do not match.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fabricates: bool,
     /// True if this verdict is allowed.

@@ -331,11 +331,11 @@ fn why_first(failures: &[Symptoms<'_>], causes: &[Cause]) -> Option<&'static str
         return first.area.why_first().filter(|_| !first.clause.starts_with("INP-"));
     }
     let why = if one.severity.is_some() {
-        "Among the causes of this severity it is in the most cases."
+        "No other cause of this severity is in as many cases."
     } else if one.counts {
-        "Among the causes that count it is in the most cases."
+        "No other cause that counts is in as many cases."
     } else {
-        "Among all causes it is in the most cases."
+        "No other cause is in as many cases."
     };
     Some(why).filter(|_| first.members.len() > second.members.len())
 }

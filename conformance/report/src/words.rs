@@ -30,7 +30,7 @@ pub fn names(runs: &[RunRecord]) -> Vec<String> {
 /// How many cases of a cause do not count, and why, behind their number `all`. Takes the severities of those that do not.
 pub(super) fn silent_among(all: usize, silent: impl Iterator<Item = Option<Severity>>) -> String {
     let silent: Vec<Option<Severity>> = silent.collect();
-    let why = if silent.contains(&Some(Severity::C)) { "contrived or `should`" } else { "`should`" };
+    let why = if silent.contains(&Some(Severity::C)) { "of severity C or level `should`" } else { "of level `should`" };
     match silent.len() {
         0 => String::new(),
         1 if all == 1 => format!(" ({why}: does not count)"),

@@ -232,7 +232,7 @@ impl Gateway {
     /// Waits until a plain text run comes through.
     fn wait_for(&self, mut program: Option<&mut Companion>, route: &GatewayRoute) -> Result<(), Unready> {
         let given_up = Instant::now() + self.ready_timeout;
-        let mut last = Tried { answer: "nobody took a connection".to_owned(), arrived: "nothing".to_owned() };
+        let mut last = Tried { answer: NOBODY.to_owned(), arrived: "nothing".to_owned() };
         loop {
             if interrupt::requested() {
                 return Err("interrupted".to_owned().into());
@@ -240,7 +240,9 @@ impl Gateway {
             if takes_connections(route.authority()) {
                 match self.try_out(route, given_up) {
                     None => return Ok(()),
-                    Some(tried) => last = tried,
+                    // The last try may have had no time for an answer.
+                    Some(tried) if tried.answer != "none" || last.answer == NOBODY => last = tried,
+                    Some(_) => {}
                 }
             }
             // One that leaves another process behind ends well.
@@ -321,6 +323,9 @@ impl Gateway {
         }
     }
 }
+
+/// In place of an answer, before the first one.
+const NOBODY: &str = "nobody took a connection";
 
 /// The result of a try.
 struct Tried {

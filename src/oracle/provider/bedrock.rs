@@ -1,7 +1,7 @@
 //! Checks histories by the rules of Amazon Bedrock's `Converse`.
 
 use super::breach::Breaches;
-use super::{has, is_plain, list, text};
+use super::{BLANK, has, is_plain, list, not_a_name, text};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Arguments;
@@ -34,7 +34,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     // A list of messages alone is a part of a request.
     let is_whole = body.as_object().is_some_and(|members| members.len() > 1);
     if has_tools && is_whole && !has(body, "toolConfig") {
-        breaches.add("BED-TOOLCONFIG", "toolConfig", "there is none, and the history has blocks of tools");
+        breaches.member("BED-TOOLCONFIG", "toolConfig", "is missing, but the history has calls or results");
     }
 }
 
@@ -43,7 +43,7 @@ fn name(tool: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let name = text(tool, "name");
     let is_long = name.chars().count() > LONGEST_NAME;
     if tool.is_object() && (is_long || !is_plain(name)) {
-        let breach = breaches.add("BED-NAME", place, format!("{name:?}")).name(name);
+        let breach = breaches.member("BED-NAME", place, not_a_name(name, LONGEST_NAME)).name(name);
         if is_long {
             breach.variant("long");
         }
@@ -54,10 +54,10 @@ fn roles(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches
     let place = format_args!("{place}.role");
     match before {
         None if message["role"] == "assistant" => {
-            breaches.add("BED-ALTERNATE", place, "the assistant begins").variant("first");
+            breaches.add("BED-ALTERNATE", place, "the first message is the assistant's").variant("first");
         }
         Some(before) if before["role"] == message["role"] => {
-            breaches.add("BED-ALTERNATE", place, format!("{} again", message["role"]));
+            breaches.member("BED-ALTERNATE", place, format_args!("is {} again", message["role"]));
         }
         _ => {}
     }
@@ -83,7 +83,7 @@ fn pairs(before: Option<&Value>, message: &Value, place: Arguments<'_>, breaches
         answered(before, &results, place, breaches);
     }
     if results.len() > calls {
-        breaches.add("BED-COUNT", place, format!("{} results behind {calls} calls", results.len()));
+        breaches.add("BED-COUNT", place, format!("{} results are behind a message with {calls} calls", results.len()));
     }
 }
 
@@ -93,7 +93,7 @@ fn answered(message: &Value, results: &[&str], place: Arguments<'_>, breaches: &
     let mut open = ids(message, "toolUse");
     open.retain(|id| !answered.contains(id));
     if !open.is_empty() {
-        breaches.add("BED-ANSWERED", place, format!("no `toolResult` for {open:?}")).ids(&open);
+        breaches.add("BED-ANSWERED", place, format!("no `toolResult` answers the calls {open:?}")).ids(&open);
     }
 }
 
@@ -101,7 +101,7 @@ fn texts(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let place = format_args!("{place}.content");
     let blocks = list(message, "content");
     if blocks.is_empty() && !message["content"].is_string() {
-        breaches.add("BED-BLANK", place, "no content").variant("empty");
+        breaches.member("BED-BLANK", place, "is missing or empty").variant("empty");
     }
     let is_blank = |block: &Value| block["text"].as_str().is_some_and(|text| text.trim().is_empty());
     for (number, block) in blocks.iter().enumerate() {
@@ -109,19 +109,19 @@ fn texts(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
         if is_blank(block) {
             // A line end alone was accepted.
             let is_refused = !text(block, "text").contains('\n');
-            breaches.add("BED-BLANK", format_args!("{place}.text"), block["text"].to_string()).certain_if(is_refused);
+            breaches.member("BED-BLANK", format_args!("{place}.text"), BLANK).certain_if(is_refused);
         }
         let result = &block["toolResult"];
         let parts = list(result, "content");
         for (number, _) in parts.iter().enumerate().filter(|(_, part)| is_blank(part)) {
             // Some of the models behind it refuse it; the reports have their words.
             let place = format_args!("{place}.toolResult.content[{number}].text");
-            breaches.add("BED-BLANK", place, "a blank text in a result").certain_if(false);
+            breaches.member("BED-BLANK", place, BLANK).certain_if(false);
         }
         if result["status"] == "error" && parts.is_empty() {
             // Seen once.
             let place = format_args!("{place}.toolResult.content");
-            breaches.add("BED-ERROR-CONTENT", place, "an error without content").certain_if(false);
+            breaches.add("BED-ERROR-CONTENT", place, "the error has no content").certain_if(false);
         }
     }
 }

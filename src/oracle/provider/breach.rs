@@ -61,20 +61,6 @@ impl Breach {
         self.with(BreachDetail::Name(name.to_owned()))
     }
 
-    /// The type of what is there.
-    pub(super) fn kind(&mut self, value: &Value) -> &mut Self {
-        let (kind, bare) = match value {
-            Value::Null => ("null", "null"),
-            Value::Bool(_) => ("a boolean", "boolean"),
-            Value::Number(number) if number.is_f64() => ("a decimal", "number"),
-            Value::Number(_) => ("an integer", "number"),
-            Value::String(_) => ("a string", "string"),
-            Value::Array(_) => ("an array", "list"),
-            Value::Object(_) => ("an object", "object"),
-        };
-        self.with(BreachDetail::Kind(kind)).with(BreachDetail::Type(bare))
-    }
-
     pub(super) fn variant(&mut self, variant: &'static str) -> &mut Self {
         self.variant = Some(variant);
         self
@@ -84,6 +70,19 @@ impl Breach {
     pub(super) fn certain_if(&mut self, is_certain: bool) -> &mut Self {
         self.is_certain = is_certain;
         self
+    }
+}
+
+/// The type of a value, with its article and as a bare word.
+fn kinds(value: &Value) -> (&'static str, &'static str) {
+    match value {
+        Value::Null => ("null", "null"),
+        Value::Bool(_) => ("a boolean", "boolean"),
+        Value::Number(number) if number.is_f64() => ("a decimal", "number"),
+        Value::Number(_) => ("an integer", "number"),
+        Value::String(_) => ("a string", "string"),
+        Value::Array(_) => ("an array", "list"),
+        Value::Object(_) => ("an object", "object"),
     }
 }
 
@@ -172,10 +171,25 @@ impl Breaches {
         &mut self.0[last]
     }
 
+    /// Adds a breach of a member: the last one in its place is the subject of the fault.
+    pub(super) fn member(&mut self, rule: &'static str, place: impl ToString, fault: impl fmt::Display) -> &mut Breach {
+        let place = place.to_string();
+        let what = format!("`{}` {fault}", place.rsplit('.').next().unwrap_or_default());
+        self.add(rule, place, what)
+    }
+
+    /// Adds a breach of a member whose value has the wrong type.
+    pub(super) fn not_a(&mut self, wanted: &str, rule: &'static str, place: impl ToString, is: &Value) -> &mut Breach {
+        let (kind, bare) = kinds(is);
+        let found = if is.is_null() { "null or missing" } else { kind };
+        let breach = self.member(rule, place, format_args!("is {found}, not {wanted}"));
+        breach.with(BreachDetail::Kind(kind)).with(BreachDetail::Type(bare))
+    }
+
     /// Adds a breach if a list is present and empty.
     pub(super) fn not_empty(&mut self, rule: &'static str, place: Arguments<'_>, list: &Value) {
         if list.as_array().is_some_and(Vec::is_empty) {
-            self.add(rule, place, "an empty array");
+            self.member(rule, place, "is an empty array");
         }
     }
 
@@ -184,9 +198,15 @@ impl Breaches {
         // A text has no more characters than bytes, which are known.
         let length = if text.len() <= max { 0 } else { text.chars().count() };
         if length > max {
-            let breach = self.add(rule, place, format!("{length} characters"));
-            breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(max));
+            self.too_long(rule, place, [length, max]);
         }
+    }
+
+    /// Adds a breach of a text that has more characters than it may have.
+    pub(super) fn too_long(&mut self, rule: &'static str, place: impl ToString, sizes: [usize; 2]) -> &mut Breach {
+        let [length, max] = sizes;
+        let breach = self.member(rule, place, format_args!("has {length} characters; at most {max} are allowed"));
+        breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(max))
     }
 
     /// Adds a breach for every text or name with a lone surrogate.
@@ -200,7 +220,7 @@ impl Breaches {
     fn halves(&mut self, is_certain: bool, rule: &'static str, place: &str, value: &Value) {
         match value {
             Value::String(text) if has_marks(text) => {
-                self.add(rule, place, "half a surrogate pair").certain_if(is_certain);
+                self.add(rule, place, "the text has half a surrogate pair").certain_if(is_certain);
             }
             Value::Array(elements) => {
                 for (position, element) in elements.iter().enumerate() {
@@ -211,7 +231,7 @@ impl Breaches {
                 for (name, member) in members {
                     let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
                     if has_marks(name) {
-                        self.add(rule, &*place, "half a surrogate pair in a name").certain_if(is_certain);
+                        self.add(rule, &*place, "the name has half a surrogate pair").certain_if(is_certain);
                     }
                     self.halves(is_certain, rule, &place, member);
                 }

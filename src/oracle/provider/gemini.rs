@@ -33,7 +33,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
         let open = count(last, CALL);
         if open > 0 {
             // What the API says of a request that ends so was not reported.
-            let what = format!("{open} calls, and nothing behind them");
+            let what = format!("{open} calls are at the end, and no responses behind them");
             breaches.add("GEM-COUNT", format!("contents[{}].parts", contents.len() - 1), what).certain_if(false);
         }
     }
@@ -78,7 +78,7 @@ fn pairs(contents: &[Value], position: usize, breaches: &mut Breaches) {
     let open = before.map_or(0, |before| count(before, CALL));
     let responses = count(content, RESPONSE);
     if responses != open {
-        let what = format!("{responses} responses behind {open} calls");
+        let what = format!("{responses} responses are behind a content with {open} calls");
         let breach = breaches.add("GEM-COUNT", place, what);
         breach
             .with(BreachDetail::Length(responses))
@@ -93,11 +93,11 @@ fn pairs(contents: &[Value], position: usize, breaches: &mut Breaches) {
     }
     match before {
         None => {
-            breaches.add("GEM-CALL-TURN", place, "the calls come first");
+            breaches.add("GEM-CALL-TURN", place, "the history begins with calls");
         }
         // A stream that is kept in pieces has a text of the model before; the reports are of histories that were cut.
         Some(before) if before["role"] == "model" => {
-            breaches.add("GEM-CALL-TURN", place, "a content of the model is before").certain_if(false);
+            breaches.add("GEM-CALL-TURN", place, "the content before the calls is the model's, too").certain_if(false);
         }
         Some(_) => {}
     }
@@ -125,7 +125,7 @@ fn signatures(body: &Value, contents: &[Value], breaches: &mut Breaches) {
         let signature = member(part, "thoughtSignature", "thought_signature");
         if is_first && signature.is_none_or(|signature| signature == "") {
             let place = format_args!("contents[{position}].parts[{number}].thoughtSignature");
-            breaches.add("GEM-SIGNATURE", place, "no signature").name(text(call, "name"));
+            breaches.member("GEM-SIGNATURE", place, "is missing").name(text(call, "name"));
         }
     }
 }
@@ -150,5 +150,6 @@ fn name(name: &str, place: Arguments<'_>, is_declared: bool, breaches: &mut Brea
         return;
     }
     let is_newer = begins && name.bytes().all(|byte| is_plain(byte) || byte == b':') && name.len() <= LONGEST_NAME_NOW;
-    breaches.add("GEM-NAME", place, format!("{name:?}")).certain_if(is_declared && !is_newer).name(name);
+    let fault = format_args!("is not a letter or `_` and up to 63 letters, digits, `_`, `.` and `-`: {name:?}");
+    breaches.member("GEM-NAME", place, fault).certain_if(is_declared && !is_newer).name(name);
 }

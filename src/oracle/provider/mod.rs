@@ -97,6 +97,24 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
+/// The fault of a text that says nothing.
+const BLANK: &str = "is empty or only white space";
+
+/// The fault of a text that has other characters than those of [`is_plain`].
+fn not_plain(text: &str) -> String {
+    format!("has characters besides letters, digits, `_` and `-`: {text:?}")
+}
+
+/// The fault of a name that is not [`is_plain`], or too long.
+fn not_a_name(name: &str, max: usize) -> String {
+    format!("is not made of 1 to {max} letters, digits, `_` and `-`: {name:?}")
+}
+
+/// The fault of a role or a type that an API does not have.
+fn unknown(name: &str) -> String {
+    format!("is {name:?}, which this API does not have")
+}
+
 /// The name of a model, without what a gateway, a path or a fine tuning puts before it.
 fn model(body: &Value) -> &str {
     let name = text(body, "model");

@@ -1,7 +1,7 @@
 //! Checks histories by the rules of OpenAI Chat Completions.
 
 use super::breach::{Breach, BreachDetail, Breaches};
-use super::{GroupAnswers, Open, has, is_plain, list, model, openai_tools, text};
+use super::{GroupAnswers, Open, has, is_plain, list, model, not_a_name, not_plain, openai_tools, text, unknown};
 use crate::MemberLookup;
 use serde_json::Value;
 use std::fmt::Arguments;
@@ -52,7 +52,7 @@ const LONGEST_TEXT: usize = 10_485_760;
 
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     if list(body, "messages").is_empty() {
-        let breach = breaches.add("OAI-CHAT-MESSAGES-NONEMPTY", "messages", "no messages");
+        let breach = breaches.add("OAI-CHAT-MESSAGES-NONEMPTY", "messages", "the request has no messages");
         if !body.member("messages").is_array() {
             breach.variant("missing");
         }
@@ -87,11 +87,11 @@ fn role(role: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     match role.as_str() {
         Some(name) if ROLES.contains(&name) => {}
         Some(name) => {
-            let breach = breaches.add("OAI-CHAT-ROLE", place, format!("{name:?}"));
+            let breach = breaches.member("OAI-CHAT-ROLE", place, unknown(name));
             breach.certain_if(!ROLES_ELSEWHERE.contains(&name)).with(BreachDetail::Value(name.to_owned()));
         }
         None => {
-            breaches.add("OAI-CHAT-ROLE", place, "there is none").variant("missing");
+            breaches.member("OAI-CHAT-ROLE", place, "is missing").variant("missing");
         }
     }
 }
@@ -101,7 +101,7 @@ fn all_answered<'b>(open: &Open<'_>, place: Arguments<'_>, breaches: &'b mut Bre
     if unanswered.is_empty() {
         return None;
     }
-    let what = format!("no tool message answers {unanswered:?} of messages[{}]", open.at);
+    let what = format!("no tool message answers the calls {unanswered:?}");
     let breach = breaches.add("OAI-CHAT-ANSWERED", place, what);
     Some(breach.ids(&unanswered).with(BreachDetail::Calls(open.at)))
 }
@@ -109,17 +109,17 @@ fn all_answered<'b>(open: &Open<'_>, place: Arguments<'_>, breaches: &'b mut Bre
 fn answer(message: &Value, place: Arguments<'_>, position: usize, open: &mut Open<'_>, breaches: &mut Breaches) {
     let place = format_args!("{place}.tool_call_id");
     let Some(id) = message.member("tool_call_id").as_str() else {
-        breaches.add("OAI-CHAT-RESULT-ID", place, "no id");
+        breaches.member("OAI-CHAT-RESULT-ID", place, "is missing");
         return;
     };
     match open.answer(id, position) {
         GroupAnswers::First => {}
         GroupAnswers::Unknown => {
-            let what = format!("{id:?} is no call of the assistant message before it");
+            let what = format!("the message before the results has no call {id:?}");
             breaches.add("OAI-CHAT-ORPHAN", place, what).id(id);
         }
         GroupAnswers::Again(first) => {
-            let breach = breaches.add("OAI-CHAT-ONE-ANSWER", place, format!("{id:?} was answered already"));
+            let breach = breaches.add("OAI-CHAT-ONE-ANSWER", place, format!("the call {id:?} has a result already"));
             breach.id(id).with(BreachDetail::First(first));
         }
     }
@@ -137,13 +137,12 @@ fn calls<'a>(message: &'a Value, at: usize, place: Arguments<'_>, breaches: &mut
         if length > LONGEST_ID {
             let is_certain = length > LONGEST_ID_NOW;
             let max = if is_certain { LONGEST_ID_NOW } else { LONGEST_ID };
-            let breach = breaches.add("OAI-CHAT-ID-LEN", format_args!("{place}.id"), format!("{length} characters"));
-            breach.certain_if(is_certain).with(BreachDetail::Length(length)).with(BreachDetail::Max(max));
+            breaches.too_long("OAI-CHAT-ID-LEN", format_args!("{place}.id"), [length, max]).certain_if(is_certain);
         }
         if !open.call(id, at) {
             // Seen once, at another server.
             breaches
-                .add("OAI-CHAT-ID-UNIQUE", format_args!("{place}.id"), format!("{id:?} again"))
+                .add("OAI-CHAT-ID-UNIQUE", format_args!("{place}.id"), format!("the id {id:?} is repeated"))
                 .certain_if(false)
                 .id(id);
         }
@@ -163,32 +162,32 @@ fn call_type(call: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     match call.member("type") {
         Value::String(kind) if matches!(&**kind, "function" | "custom") => {}
         Value::String(kind) => {
-            let breach = breaches.add("OAI-CHAT-CALL-TYPE", place, format!("{kind:?}")).variant("value");
+            let breach = breaches.member("OAI-CHAT-CALL-TYPE", place, unknown(kind)).variant("value");
             breach.with(BreachDetail::Value(kind.clone()));
         }
         Value::Null if call.get("type").is_none() => {
-            breaches.add("OAI-CHAT-CALL-TYPE", place, "there is none");
+            breaches.member("OAI-CHAT-CALL-TYPE", place, "is missing");
         }
         other => {
-            breaches.add("OAI-CHAT-CALL-TYPE", place, "no string").kind(other).variant("kind");
+            breaches.not_a("a string", "OAI-CHAT-CALL-TYPE", place, other).variant("kind");
         }
     }
 }
 
 fn name(name: &str, place: Arguments<'_>, breaches: &mut Breaches) {
     if name.is_empty() {
-        breaches.add("OAI-CHAT-NAME-LEN", place, "0 characters").variant("empty");
+        breaches.member("OAI-CHAT-NAME-LEN", place, "is empty").variant("empty");
         return;
     }
     breaches.not_longer(LONGEST_NAME, "OAI-CHAT-NAME-LEN", place, name);
     if !is_plain(name) {
-        breaches.add("OAI-CHAT-NAME-PATTERN", place, format!("{name:?}")).name(name);
+        breaches.member("OAI-CHAT-NAME-PATTERN", place, not_plain(name)).name(name);
     }
 }
 
 fn arguments(arguments: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let Some(text) = arguments.as_str() else {
-        let breach = breaches.add("OAI-CHAT-ARGS-STRING", place, "not a string").kind(arguments);
+        let breach = breaches.not_a("a string", "OAI-CHAT-ARGS-STRING", place, arguments);
         if arguments.is_null() {
             breach.variant("missing");
         }
@@ -204,7 +203,7 @@ fn content(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
         || ["function_call", "refusal", "audio"].iter().any(|name| has(message, name));
     let may_lack = message.member("role") == "assistant" && says;
     if message.member("content").is_null() && !may_lack {
-        breaches.add("OAI-CHAT-CONTENT-NULL", place, "null");
+        breaches.member("OAI-CHAT-CONTENT-NULL", place, "is null or missing");
     }
     breaches.not_longer(LONGEST_TEXT, "OAI-CHAT-CONTENT-MAX", place, text(message, "content"));
 }
@@ -214,24 +213,24 @@ fn parts(message: &Value, place: Arguments<'_>, model: &str, breaches: &mut Brea
     let place = format_args!("{place}.content");
     let content = message.member("content");
     if !matches!(content, Value::Null | Value::String(_) | Value::Array(_)) {
-        breaches.add("OAI-CHAT-CONTENT-TYPE", place, "neither a string nor an array").kind(content);
+        breaches.not_a("a string or an array", "OAI-CHAT-CONTENT-TYPE", place, content);
     }
     for (number, part) in list(message, "content").iter().enumerate() {
         let place = format_args!("{place}[{number}]");
         if !part.is_object() {
-            breaches.add("OAI-CHAT-CONTENT-TYPE", place, "no object").kind(part).variant("part");
+            breaches.not_a("an object", "OAI-CHAT-CONTENT-TYPE", place, part).variant("part");
             continue;
         }
         let kind = text(part, "type");
         if kind.is_empty() {
-            breaches.add("OAI-CHAT-CONTENT-TYPE", format_args!("{place}.type"), "there is none").variant("type");
+            breaches.member("OAI-CHAT-CONTENT-TYPE", format_args!("{place}.type"), "is missing").variant("type");
         } else if !PARTS.contains(&kind) {
-            let breach = breaches.add("OAI-CHAT-PART-TYPE", format_args!("{place}.type"), format!("{kind:?}"));
+            let breach = breaches.member("OAI-CHAT-PART-TYPE", format_args!("{place}.type"), unknown(kind));
             breach.certain_if(!PARTS_ELSEWHERE.contains(&kind)).with(BreachDetail::Value(kind.to_owned()));
         }
         let role = text(message, "role");
         if kind == "image_url" && role != "user" {
-            let breach = breaches.add("OAI-CHAT-IMAGE", place, format!("an image in a message with role {role:?}"));
+            let breach = breaches.add("OAI-CHAT-IMAGE", place, format!("a message with role {role:?} has an image"));
             breach.certain_if(USER_IMAGES.iter().any(|known| model.starts_with(known)));
             breach.with(BreachDetail::Value(role.to_owned()));
         }
@@ -245,7 +244,7 @@ fn sender(message: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     {
         // Seen once.
         breaches
-            .add("OAI-CHAT-MSG-NAME", format_args!("{place}.name"), format!("{name:?}"))
+            .member("OAI-CHAT-MSG-NAME", format_args!("{place}.name"), not_a_name(name, LONGEST_NAME))
             .certain_if(false)
             .name(name);
     }
@@ -256,7 +255,8 @@ fn tools(body: &Value, breaches: &mut Breaches) {
     openai_tools::options("OAI-CHAT-TOOL-OPTIONS", body, breaches);
     let tools = list(body, "tools");
     if tools.len() > MOST_TOOLS {
-        let breach = breaches.add("OAI-CHAT-TOOLS-MAX", "tools", format!("{} tools", tools.len()));
+        let breach =
+            breaches.add("OAI-CHAT-TOOLS-MAX", "tools", format!("{} tools are more than {MOST_TOOLS}", tools.len()));
         breach.with(BreachDetail::Length(tools.len())).with(BreachDetail::Max(MOST_TOOLS));
     }
     // Other types of tools have names of other forms, or none.

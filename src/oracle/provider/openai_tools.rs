@@ -129,7 +129,7 @@ pub(super) fn options(rule: &'static str, body: &Value, breaches: &mut Breaches)
         if !body[name].is_null() {
             // `none` is what holds without tools anyway; no report has it.
             let is_certain = body[name] != "none";
-            breaches.add(rule, name, "there are no `tools`").certain_if(is_certain).name(name);
+            breaches.member(rule, name, "is sent without `tools`").certain_if(is_certain).name(name);
         }
     }
 }

@@ -76,7 +76,7 @@ impl fmt::Display for LossKind {
         match self {
             Self::Changed(Divergence { path, byte, before, now }) => {
                 let what = if path.is_empty() { "the text" } else { path };
-                write!(f, "{what} was {before:?} and is now {now:?}, from its byte {byte} on")
+                write!(f, "{what} was {before:?} and is now {now:?}, behind {byte} equal bytes")
             }
             Self::Removed(piece) => write!(f, "{piece} is gone"),
             Self::Inserted => f.write_str("the earlier request had something else here"),

@@ -5,7 +5,7 @@ use super::document::clause_of_attribute;
 use crate::corpus::NOTHING;
 use crate::corpus::mismatch::{Mismatch, Side, SideKind, Sides};
 use crate::json;
-use crate::text::{common_beginning, cut, visible};
+use crate::text::{beginning, common_beginning, cut, visible};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use threadspec_golden::clause;
@@ -93,7 +93,7 @@ impl OutputFault {
 
     /// Returns the fault of a reply that refuses a valid input with these words.
     pub(crate) fn refused(clause: &'static str, place: &str, words: &str) -> Self {
-        let shown = Some([String::new(), cut(words, SHOWN_WORDS).0.to_owned()]);
+        let shown = Some([String::new(), beginning(words, SHOWN_WORDS)]);
         Self { shown, ..Self::new(clause, place, FaultKind::Refused) }
     }
 

@@ -37,7 +37,10 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
             output.iterations(&requests).into_iter().try_for_each(oracle::snapshots)
         }
     };
-    verdict.map_err(|violation| violation.to_string())
+    // The oracles were shown a stand-in for half of a character.
+    let half = if let Output::Text(text) = output.output { text.chars().find(|&c| is_mark(c)) } else { None };
+    let unit = format!("U+{:04X}", half.map_or(u32::from(FORBIDDEN), |mark| u32::from(mark) & 0xffff));
+    verdict.map_err(|violation| violation.to_string().replace("U+FFFE", &unit))
 }
 
 /// An output, and the request for it.

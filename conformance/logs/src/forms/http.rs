@@ -37,8 +37,17 @@ pub(super) fn verdict_of(status: Option<u64>, body: &Value) -> ServerVerdict {
             let text = || body.as_str().map(str::trim).filter(is_plain).unwrap_or_default().to_owned();
             let words = error_in(body).unwrap_or_else(text);
             let is_account = ACCOUNT.iter().any(|words_of| words.contains(words_of));
-            if is_account { ServerVerdict::Unjudged(status) } else { ServerVerdict::Refused { status, words } }
+            if is_account {
+                ServerVerdict::Unjudged(status)
+            } else {
+                ServerVerdict::Refused { status: Some(status), words }
+            }
         }
+        // What an application writes down of an exception may have the body alone, which says what kind of error it is.
+        None if body.member("error").member("type") == "invalid_request_error" => match verdict_of(Some(400), body) {
+            ServerVerdict::Refused { words, .. } => ServerVerdict::Refused { status: None, words },
+            other => other,
+        },
         // What was counted, was answered.
         None if body.member("usage").is_object() => ServerVerdict::Accepted(None),
         _ => ServerVerdict::Unknown,

@@ -81,15 +81,13 @@ fn bedrock_invocation(record: &Value) -> Vec<RecordPiece> {
     exchange((&url, None), &record["input"]["inputBodyJson"], ServerAnswer::of(status, came), path)
 }
 
-/// Derives the server's verdict on a request from its answer, with a status beside its body or beside the request. What an application
-/// writes down of an exception may have the body alone, which says what kind of error it is.
+/// Derives the server's verdict on a request from its answer, with a status beside its body or beside the request.
 fn verdict_in(record: &Value, came: &Value) -> said::ServerVerdict {
     let within =
         |value: &Value| ["status", "status_code", "statusCode"].iter().find_map(|name| value.member(name).as_u64());
     let body = ["body", "content", "text"].iter().map(|name| came.member(name)).find(|body| !body.is_null());
     let body = body.or(Some(came).filter(|came| !came.is_null())).unwrap_or(record);
-    let named = || (body.member("error").member("type") == "invalid_request_error").then_some(400);
-    verdict_of(within(came).or_else(|| within(record)).or_else(named), body)
+    verdict_of(within(came).or_else(|| within(record)), body)
 }
 
 /// The body of a request within a record, and its path.

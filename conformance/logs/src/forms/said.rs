@@ -66,8 +66,8 @@ pub(in super::super) enum ServerVerdict {
     Unsaid,
     /// The server took it, with this status, if that is logged.
     Accepted(Option<u16>),
-    /// The server refused it for its contents, in these words.
-    Refused { status: u16, words: String },
+    /// The server refused it for its contents, with this status, if that is logged, and in these words.
+    Refused { status: Option<u16>, words: String },
     /// The server did not look at its contents.
     Unjudged(u16),
 }

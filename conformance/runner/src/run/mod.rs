@@ -231,7 +231,10 @@ fn processors() -> usize {
 /// Returns what a testee lacks for a case by its hello, if anything: the case does not run then.
 pub fn lack(hello: &Hello, case: &Case) -> Option<String> {
     if !hello.ops.contains(&case.op) {
-        return Some("not among the ops of its hello".to_owned());
+        // The provider takes all operations from a testee that cannot use its API.
+        let is_of_other_apis = hello.ops.is_empty() && hello.apis.is_some();
+        let list = if is_of_other_apis { "the API is not among the `apis`" } else { "the op is not among the `ops`" };
+        return Some(format!("{list} of its hello"));
     }
     let lacking = case.needs.without(hello.abilities.session.features);
     let names: Vec<String> = lacking.iter().map(|feature| format!("`{feature}`")).collect();

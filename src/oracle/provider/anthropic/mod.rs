@@ -6,7 +6,7 @@ mod whole;
 pub(super) use thinking::{SHOWN, is_thinking, running_turn, thinking_changed, thinking_missing};
 
 use super::breach::{BreachDetail, Breaches};
-use super::{GroupAnswers, Open, RequestContext, has, is_plain, list, text};
+use super::{BLANK, GroupAnswers, Open, RequestContext, has, is_plain, list, not_plain, text};
 use crate::MemberLookup;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -83,10 +83,13 @@ const MEMBERS: [(&str, &[&str]); 5] = [
     ("redacted_thinking", &["data"]),
 ];
 
+/// The fault of a member that the API does not take.
+const UNKNOWN: &str = "is a member that this API does not have here";
+
 pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
     let messages = list(body, "messages");
     if messages.is_empty() {
-        let breach = breaches.add("ANT-MESSAGES-NONEMPTY", "messages", "no messages");
+        let breach = breaches.add("ANT-MESSAGES-NONEMPTY", "messages", "the request has no messages");
         if !body.member("messages").is_array() {
             breach.variant("missing");
         }
@@ -99,7 +102,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
         thinking::judge_forms(message, place, breaches);
         for name in message.as_object().into_iter().flatten().map(|(name, _)| &**name) {
             if !["role", "content"].contains(&name) {
-                breaches.add("ANT-EXTRA", format_args!("{place}.{name}"), "unknown").variant("message");
+                breaches.member("ANT-EXTRA", format_args!("{place}.{name}"), UNKNOWN).variant("message");
             }
         }
         role(body, position, context, breaches);
@@ -116,7 +119,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
             self::block(block, place, breaches);
             if block.member("type") == "tool_result" && message.member("role") == "assistant" {
                 let at = format_args!("{place}.tool_use_id");
-                let breach = breaches.add("ANT-ORPHAN", at, "a result in a message of the assistant");
+                let breach = breaches.add("ANT-ORPHAN", at, "a `tool_result` is in a message of the assistant");
                 breach.id(text(block, "tool_use_id"));
             }
             if block.member("type") == "tool_use" {
@@ -124,7 +127,8 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
                 if let Some(before) = ids.insert(id, position) {
                     // Only repeats in one message were reported.
                     let is_certain = before == position;
-                    let breach = breaches.add("ANT-ID-UNIQUE", format_args!("{place}.id"), format!("{id:?} again"));
+                    let what = format!("the id {id:?} is repeated");
+                    let breach = breaches.add("ANT-ID-UNIQUE", format_args!("{place}.id"), what);
                     breach.certain_if(is_certain).id(id);
                 }
                 open.call(id, position);
@@ -166,7 +170,7 @@ fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &
     if is_inside && follows && leads {
         return;
     }
-    let breach = breaches.add("ANT-SYSTEM", format_args!("messages[{position}].role"), "a system message");
+    let breach = breaches.member("ANT-SYSTEM", format_args!("messages[{position}].role"), "is `system`");
     // It is not known of every model whether it accepts this.
     breach.certain_if(!(follows && leads) || is_outside);
     match position {
@@ -192,28 +196,28 @@ fn results(message: &Value) -> impl Iterator<Item = &str> {
 fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes_on: bool, breaches: &mut Breaches) {
     let message = &messages[position];
     let place = format_args!("messages[{position}].content");
-    let (mut text_before, mut other_before) = (false, false);
+    let mut before = None;
     for (number, block) in list(message, "content").iter().enumerate() {
         let place = format_args!("{place}[{number}]");
         if block.member("type") != "tool_result" {
-            text_before |= block.member("type") == "text";
-            other_before = true;
+            before = before.filter(|kind| *kind == "text").or(Some(text(block, "type")));
             continue;
         }
         let id = text(block, "tool_use_id");
-        if other_before {
+        if let Some(kind) = before {
             // The documentation speaks of texts.
-            let breach = breaches.add("ANT-RESULT-FIRST", place, "is behind another block");
-            breach.certain_if(text_before).ids(&[id]).with(BreachDetail::Calls(open.at));
+            let what = format!("the `tool_result` for {id:?} is behind a `{kind}` block");
+            let breach = breaches.add("ANT-RESULT-FIRST", place, what);
+            breach.certain_if(kind == "text").ids(&[id]).with(BreachDetail::Calls(open.at));
         }
         let at = format_args!("{place}.tool_use_id");
         match open.answer(id, position) {
             GroupAnswers::First => {}
             GroupAnswers::Unknown => {
-                breaches.add("ANT-ORPHAN", at, format!("{id:?} is no call of the message before it")).id(id);
+                breaches.add("ANT-ORPHAN", at, format!("the message before the results has no call {id:?}")).id(id);
             }
             GroupAnswers::Again(first) => {
-                let breach = breaches.add("ANT-ONE-RESULT", at, format!("{id:?} was answered already"));
+                let breach = breaches.add("ANT-ONE-RESULT", at, format!("the call {id:?} has a result already"));
                 breach.id(id).with(BreachDetail::First(first));
             }
         }
@@ -226,7 +230,7 @@ fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes
     let behind: HashSet<&str> = turn.flat_map(results).collect();
     let (late, lost): (Vec<&str>, Vec<&str>) = missing.iter().partition(|id| behind.contains(*id));
     if !late.is_empty() {
-        let what = format!("{late:?} are answered in a message behind it");
+        let what = format!("the results of the calls {late:?} are in a later message, not in this one");
         let breach = breaches.add("ANT-RESULT-TOGETHER", place, what);
         // The API joins the messages today.
         breach.certain_if(false).ids(&late).with(BreachDetail::Calls(open.at));
@@ -241,7 +245,7 @@ fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes
 
 /// Calls without results, at the message that the API names: their own.
 fn unanswered_calls(ids: &[&str], at: usize, breaches: &mut Breaches) {
-    let what = format!("no `tool_result` for {ids:?}");
+    let what = format!("no `tool_result` answers the calls {ids:?}");
     let breach = breaches.add("ANT-ANSWERED", format_args!("messages[{at}].content"), what);
     breach.ids(ids).with(BreachDetail::Calls(at));
 }
@@ -258,7 +262,7 @@ fn of_server(messages: &[Value], position: usize, block: &Value, place: Argument
     let id = text(block, "id");
     let is_answer = |block: &Value| text(block, "type").ends_with("_tool_result") && text(block, "tool_use_id") == id;
     if !behind[..end].iter().any(|message| list(message, "content").iter().any(is_answer)) {
-        let breach = breaches.add("ANT-ANSWERED", place, format!("no result of the server's tool for {id:?}"));
+        let breach = breaches.add("ANT-ANSWERED", place, format!("the call {id:?} of a server's tool has no result"));
         breach.variant("server").id(id).name(text(block, "name")).with(BreachDetail::Calls(position));
     }
 }
@@ -273,7 +277,8 @@ fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     if let Some(member) = id {
         let id = text(block, member);
         if !is_plain(id) {
-            let breach = breaches.add("ANT-ID-PATTERN", format_args!("{place}.{member}"), format!("{id:?}")).id(id);
+            let fault = format_args!("is not made of letters, digits, `_` and `-`: {id:?}");
+            let breach = breaches.member("ANT-ID-PATTERN", format_args!("{place}.{member}"), fault).id(id);
             if kind == "tool_result" {
                 breach.variant("result");
             }
@@ -282,7 +287,7 @@ fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     if kind == "tool_use" {
         let input = block.member("input");
         if !input.is_object() {
-            let breach = breaches.add("ANT-INPUT-OBJECT", format_args!("{place}.input"), input.to_string());
+            let breach = breaches.not_a("an object", "ANT-INPUT-OBJECT", format_args!("{place}.input"), input);
             if block.get("input").is_none() {
                 breach.variant("missing");
             }
@@ -293,7 +298,7 @@ fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
         let place = format_args!("{place}.content");
         let is_form = matches!(block.member("content"), Value::Null | Value::String(_) | Value::Array(_));
         if !is_form || block.get("content").is_some_and(Value::is_null) {
-            let breach = breaches.add("ANT-RESULT-CONTENT", place, block.member("content").to_string());
+            let breach = breaches.not_a("a string or array", "ANT-RESULT-CONTENT", place, block.member("content"));
             breach.variant("form").certain_if(!is_form);
         }
         let is_known = |part: &Value| {
@@ -302,11 +307,11 @@ fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
         for (number, part) in list(block, "content").iter().enumerate() {
             let place = format_args!("{place}[{number}]");
             if part.member("type") == "text" && text(part, "text").is_empty() {
-                breaches.add("ANT-RESULT-CONTENT", format_args!("{place}.text"), "empty");
+                breaches.member("ANT-RESULT-CONTENT", format_args!("{place}.text"), "is empty");
             } else if !is_known(part) {
                 // Types are added from time to time.
-                let breach =
-                    breaches.add("ANT-RESULT-CONTENT", format_args!("{place}.type"), part.member("type").to_string());
+                let fault = format_args!("is {}, which a result does not have", part.member("type"));
+                let breach = breaches.member("ANT-RESULT-CONTENT", format_args!("{place}.type"), fault);
                 breach.variant("form").certain_if(false);
             }
         }
@@ -317,7 +322,7 @@ fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
             if !known.contains(&name) && name != "type" && (!is_mark || kind.ends_with("thinking")) {
                 // New members come from time to time; `index` never was one.
                 let is_certain = is_mark || name == "index";
-                let breach = breaches.add("ANT-EXTRA", format_args!("{place}.{name}"), "unknown");
+                let breach = breaches.member("ANT-EXTRA", format_args!("{place}.{name}"), UNKNOWN);
                 breach.certain_if(is_certain).name(name).with(BreachDetail::Value(kind.to_owned()));
             }
         }
@@ -328,13 +333,12 @@ fn block(block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
 fn called(name: &str, place: Arguments<'_>, breaches: &mut Breaches) {
     let length = name.chars().count();
     if length > LONGEST_CALLED {
-        let breach = breaches.add("ANT-TOOL-NAME", place, format!("{length} characters")).variant("called");
-        breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_CALLED));
+        breaches.too_long("ANT-TOOL-NAME", place, [length, LONGEST_CALLED]).variant("called");
     }
     if name.is_empty() {
-        breaches.add("ANT-TOOL-NAME", place, "0 characters").variant("empty");
+        breaches.member("ANT-TOOL-NAME", place, "is empty").variant("empty");
     } else if !is_plain(name) {
-        breaches.add("ANT-TOOL-NAME", place, format!("{name:?}")).variant("pattern").certain_if(false).name(name);
+        breaches.member("ANT-TOOL-NAME", place, not_plain(name)).variant("pattern").certain_if(false).name(name);
     }
 }
 
@@ -353,7 +357,7 @@ fn texts(message: &Value, place: Arguments<'_>, is_last: bool, breaches: &mut Br
     let is_empty = match message.member("content") {
         Value::String(text) => {
             if !text.is_empty() && is_blank(text) {
-                breaches.add("ANT-TEXT-WHITESPACE", place, format!("{text:?}"));
+                breaches.member("ANT-TEXT-WHITESPACE", place, BLANK);
             }
             text.is_empty()
         }
@@ -362,7 +366,7 @@ fn texts(message: &Value, place: Arguments<'_>, is_last: bool, breaches: &mut Br
     };
     // Claude Code sends system messages without content, and the API takes them.
     if is_empty && !final_answer && message.member("role") != "system" {
-        let breach = breaches.add("ANT-MSG-NONEMPTY", place, "empty");
+        let breach = breaches.member("ANT-MSG-NONEMPTY", place, "is empty");
         if message.member("role") == "user" {
             breach.variant("user");
         }
@@ -376,9 +380,9 @@ fn texts(message: &Value, place: Arguments<'_>, is_last: bool, breaches: &mut Br
     let says_something = blocks.iter().any(|(_, text)| !is_blank(text));
     for (number, text) in blocks {
         if text.is_empty() {
-            breaches.add("ANT-TEXT-NONEMPTY", format_args!("{place}[{number}].text"), "empty");
+            breaches.member("ANT-TEXT-NONEMPTY", format_args!("{place}[{number}].text"), "is empty");
         } else if is_blank(text) && !says_something {
-            breaches.add("ANT-TEXT-WHITESPACE", format_args!("{place}[{number}].text"), format!("{text:?}"));
+            breaches.member("ANT-TEXT-WHITESPACE", format_args!("{place}[{number}].text"), BLANK);
         }
     }
 }
@@ -401,7 +405,7 @@ fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
         content => (format!("{place}.content"), content.as_str().unwrap_or_default()),
     };
     if end.ends_with(is_white) {
-        breaches.add("ANT-TRAILING", at, format!("{end:?}"));
+        breaches.member("ANT-TRAILING", at, format_args!("ends with white space: {end:?}"));
     }
     let model = claude(body);
     let prefilled = PREFILLED.iter().any(|known| model.starts_with(known));

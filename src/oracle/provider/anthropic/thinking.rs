@@ -2,7 +2,7 @@
 
 use crate::MemberLookup;
 use crate::oracle::provider::breach::{Breach, BreachDetail, Breaches};
-use crate::oracle::provider::{RequestContext, list, text};
+use crate::oracle::provider::{RequestContext, list, text, unknown};
 use serde_json::Value;
 use std::fmt::Arguments;
 
@@ -18,9 +18,9 @@ pub(super) fn judge_thinking(body: &Value, is_claude: bool, context: &RequestCon
     let messages = list(body, "messages");
     signatures(messages, is_claude, context, breaches);
     if always || sometimes {
-        let choice = text(body.member("tool_choice"), "type");
+        let (choice, place) = (text(body.member("tool_choice"), "type"), "tool_choice.type");
         if matches!(choice, "any" | "tool") {
-            breaches.add(CHOICE, "tool_choice.type", format!("{choice:?} while thinking is on")).certain_if(always);
+            breaches.member(CHOICE, place, format_args!("is {choice:?} while thinking is on")).certain_if(always);
         }
         same(messages, context, breaches);
     }
@@ -91,7 +91,7 @@ fn signatures(messages: &[Value], is_claude: bool, context: &RequestContext<'_>,
         let signature = text(block, "signature");
         if signature.is_empty() {
             // Other servers with this API sign nothing.
-            breaches.add(SIGN, place(), "no signature").variant("missing").certain_if(is_claude);
+            breaches.member(SIGN, place(), "is missing").variant("missing").certain_if(is_claude);
         } else if let Some(said) = context.thinking
             && said.iter().flatten().all(|one| text(one, "signature") != signature)
         {
@@ -199,7 +199,7 @@ pub(super) fn judge_forms(message: &Value, place: Arguments<'_>, breaches: &mut 
             }
         }
         other => {
-            let breach = breaches.add(CONTENT, place, "neither a string nor an array").kind(other);
+            let breach = breaches.not_a("a string or an array", CONTENT, place, other);
             if message.get("content").is_none() {
                 breach.variant("missing");
             }
@@ -211,28 +211,28 @@ fn role(role: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     match role.as_str() {
         Some("user" | "assistant" | "system") => {}
         Some(name) => {
-            breaches.add(ROLE, place, format!("{name:?}")).with(BreachDetail::Value(name.to_owned()));
+            breaches.member(ROLE, place, unknown(name)).with(BreachDetail::Value(name.to_owned()));
         }
         None => {
-            breaches.add(ROLE, place, "there is none").variant("missing");
+            breaches.member(ROLE, place, "is missing").variant("missing");
         }
     }
 }
 
 fn block(message: &Value, block: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     if !block.is_object() {
-        breaches.add(CONTENT, place, "no object").kind(block).variant("block");
+        breaches.not_a("an object", CONTENT, place, block).variant("block");
         return;
     }
     let kind = text(block, "type");
     let place = format_args!("{place}.type");
     if kind.is_empty() {
-        breaches.add(CONTENT, place, "there is none").variant("type");
+        breaches.member(CONTENT, place, "is missing").variant("type");
     } else if !KNOWN.contains(&kind) && !kind.ends_with("_tool_result") {
         // Types are added from time to time.
-        let breach = breaches.add(BLOCK, place, format!("{kind:?} is no type of a block"));
+        let breach = breaches.member(BLOCK, place, unknown(kind));
         breach.certain_if(FOREIGN.contains(&kind)).with(BreachDetail::Value(kind.to_owned()));
     } else if kind == "image" && message.member("role") == "assistant" {
-        breaches.add(IMAGE, place, "an image of the assistant").with(BreachDetail::Value(kind.to_owned()));
+        breaches.add(IMAGE, place, "the assistant sends an image").with(BreachDetail::Value(kind.to_owned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::MemberLookup;
 use crate::oracle::provider::breach::{BreachDetail, Breaches};
-use crate::oracle::provider::{RequestContext, has, is_plain, list, text};
+use crate::oracle::provider::{RequestContext, has, is_plain, list, not_a_name, text};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -23,7 +23,8 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
     marks(body, breaches);
     let size = length_of(body);
     if messages.len() > MOST_MESSAGES || size > MOST_BYTES {
-        let breach = breaches.add("ANT-SIZE", "messages", format!("{} messages, {size} bytes", messages.len()));
+        let what = format!("{} messages or {size} bytes are too many", messages.len());
+        let breach = breaches.add("ANT-SIZE", "messages", what);
         if size <= MOST_BYTES {
             breach.variant("messages");
         }
@@ -39,10 +40,10 @@ fn max_tokens(body: &Value, breaches: &mut Breaches) {
     let is_whole = has(body, "model") || has(body, "anthropic_version");
     match body.get("max_tokens") {
         None if is_whole => {
-            breaches.add(MAX_TOKENS, "max_tokens", "there is none");
+            breaches.member(MAX_TOKENS, "max_tokens", "is missing");
         }
         Some(most) if !most.is_u64() => {
-            breaches.add(MAX_TOKENS, "max_tokens", "no whole number").variant("type").certain_if(!most.is_i64());
+            breaches.member(MAX_TOKENS, "max_tokens", "is no whole number").variant("type").certain_if(!most.is_i64());
         }
         _ => {}
     }
@@ -55,10 +56,10 @@ fn tools(body: &Value, breaches: &mut Breaches) {
         let place = format_args!("tools[{position}].name");
         let name = text(tool, "name");
         if !is_plain(name) || name.len() > LONGEST_DECLARED {
-            breaches.add("ANT-TOOL-NAME", place, format!("{name:?}")).name(name);
+            breaches.member("ANT-TOOL-NAME", place, not_a_name(name, LONGEST_DECLARED)).name(name);
         }
         if !names.insert(name) {
-            breaches.add("ANT-TOOLS-UNIQUE", place, format!("{name:?} again")).name(name);
+            breaches.add("ANT-TOOLS-UNIQUE", place, format!("an earlier tool has the same name {name:?}")).name(name);
         }
     }
 }
@@ -68,11 +69,11 @@ fn marks(body: &Value, breaches: &mut Breaches) {
     marked(body, &mut Vec::new(), &mut |path, block| {
         marks += 1;
         if block.member("type") == "text" && text(block, "text").is_empty() {
-            breaches.add("ANT-CACHE-MARKS", path.concat(), "on an empty text").variant("empty");
+            breaches.add("ANT-CACHE-MARKS", path.concat(), "a cache mark is on an empty text").variant("empty");
         }
     });
     if marks > MOST_MARKS {
-        let breach = breaches.add("ANT-CACHE-MARKS", "", format!("{marks} marks"));
+        let breach = breaches.add("ANT-CACHE-MARKS", "", format!("{marks} cache marks are more than {MOST_MARKS}"));
         breach.with(BreachDetail::Length(marks)).with(BreachDetail::Max(MOST_MARKS));
     }
 }
@@ -108,18 +109,18 @@ fn version(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) 
     for name in ["temperature", "top_p", "top_k"] {
         if let Some(value) = body.get(name) {
             // Whether null is refused, too, is not known.
-            breaches.add("ANT-SAMPLING", name, value.to_string()).certain_if(!value.is_null()).name(name);
+            breaches.member("ANT-SAMPLING", name, "is refused by this version").certain_if(!value.is_null()).name(name);
         }
     }
     for (position, message) in list(body, "messages").iter().enumerate() {
         for (number, block) in list(message, "content").iter().enumerate() {
             let place = format_args!("messages[{position}].content[{number}]");
             if message.member("role") == "assistant" && block.member("type") == "document" {
-                breaches.add("ANT-NO-DOCUMENT", format_args!("{place}.type"), "a document of the assistant");
+                breaches.add("ANT-NO-DOCUMENT", format_args!("{place}.type"), "the assistant sends a document");
             }
             let has_citations = !list(block, "citations").is_empty();
             if message.member("role") == "user" && block.member("type") == "text" && has_citations {
-                breaches.add("ANT-NO-CITATIONS", format_args!("{place}.citations"), "citations in a text of the user");
+                breaches.add("ANT-NO-CITATIONS", format_args!("{place}.citations"), "a text of the user has citations");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The forms of input items: their types, roles, contents and ids.
 
 use super::super::breach::{BreachDetail, Breaches};
+use super::super::unknown;
 use super::{LONGEST_ID, LONGEST_TEXT, has, is_plain, list, text};
 use crate::MemberLookup;
 use serde_json::Value;
@@ -87,22 +88,20 @@ pub(super) fn form(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) 
         // Types are added from time to time: calls and their outputs.
         let is_newer =
             (kind.ends_with("_call") && kind != "tool_call") || kind.ends_with("_output") || kind.contains(':');
-        let breach =
-            breaches.add(TYPE, format_args!("{place}.type"), format!("{} is no type of an item", item.member("type")));
+        let breach = breaches.member(TYPE, format_args!("{place}.type"), unknown(kind));
         breach.certain_if(!is_newer).with(BreachDetail::Value(kind.to_owned()));
     }
     let role = text(item, "role");
     if is_message && !ROLES.contains(&role) {
-        let what = if has(item, "role") { item.member("role").to_string() } else { "there is none".to_owned() };
-        breaches.add(ROLE, format_args!("{place}.role"), what).with(BreachDetail::Value(role.to_owned()));
+        let fault = if has(item, "role") { unknown(role) } else { "is missing".to_owned() };
+        breaches.member(ROLE, format_args!("{place}.role"), fault).with(BreachDetail::Value(role.to_owned()));
     }
     for name in ["tool_calls", "tool_call_id"].into_iter().filter(|name| item.get(*name).is_some()) {
-        breaches.add(CHAT, format_args!("{place}.{name}"), "a member of chat completions");
+        breaches.member(CHAT, format_args!("{place}.{name}"), "is a member of chat completions");
     }
     let content = item.member("content");
     if is_message && !content.is_string() && !content.is_array() {
-        let breach =
-            breaches.add(CONTENT, format_args!("{place}.content"), "neither a string nor an array").kind(content);
+        let breach = breaches.not_a("a string or an array", CONTENT, format_args!("{place}.content"), content);
         if item.get("content").is_none() {
             breach.variant("missing");
         }
@@ -121,15 +120,14 @@ pub(super) fn own_id(item: &Value, id: &str, place: Arguments<'_>, breaches: &mu
     let length = id.chars().count();
     if length > LONGEST_ID {
         // Seen once.
-        let breach = breaches.add(PREFIX, place, format!("{length} characters")).variant("long").certain_if(false);
-        breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_ID));
+        breaches.too_long(PREFIX, place, [length, LONGEST_ID]).variant("long").certain_if(false);
     }
     if !is_plain(id) {
         // Seen once, too.
-        let what = if id.is_empty() { "an empty id".to_owned() } else { format!("{id:?}") };
-        breaches.add(PREFIX, place, what).variant("characters").certain_if(false).id(id);
+        let fault = format_args!("is not made of letters, digits, `_` and `-`: {id:?}");
+        breaches.member(PREFIX, place, fault).variant("characters").certain_if(false).id(id);
     } else if !id.starts_with(prefix) {
-        let breach = breaches.add(PREFIX, place, format!("{id:?} does not begin with `{prefix}`"));
+        let breach = breaches.member(PREFIX, place, format_args!("is {id:?}, and does not begin with `{prefix}`"));
         breach.id(id).with(BreachDetail::Value(prefix.to_owned()));
     }
 }
@@ -149,23 +147,23 @@ pub(super) fn parts(item: &Value, place: Arguments<'_>, breaches: &mut Breaches)
 
 fn part(item: &Value, part: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     if !part.is_object() {
-        breaches.add(CONTENT, place, "no object").kind(part).variant("part");
+        breaches.not_a("an object", CONTENT, place, part).variant("part");
         return;
     }
     let kind = text(part, "type");
     let at = format_args!("{place}.type");
     if kind.is_empty() {
-        breaches.add(CONTENT, at, "there is none").variant("type");
+        breaches.member(CONTENT, at, "is missing").variant("type");
         return;
     }
-    let what = format!("{} in a message of {}", part.member("type"), item.member("role"));
+    let fault = format_args!("is {kind:?}, which a message with the role {} does not have", item.member("role"));
     let variant = match kind {
         _ if !PARTS.contains(&kind) => Some("unknown"),
         "input_text" | "input_image" | "input_file" | "input_audio" if item.member("role") == "assistant" => None,
         "output_text" | "refusal" if item.member("role") != "assistant" => Some("user"),
         _ => return,
     };
-    let breach = breaches.add(PART, at, what);
+    let breach = breaches.member(PART, at, fault);
     breach.with(BreachDetail::Value(kind.to_owned()));
     if let Some(variant) = variant {
         // Types are added from time to time.

@@ -2,8 +2,8 @@
 
 mod items;
 
-use super::breach::{BreachDetail, Breaches};
-use super::{RequestContext, StoredItems, has, is_plain, list, model, openai_tools, text};
+use super::breach::Breaches;
+use super::{RequestContext, StoredItems, has, is_plain, list, model, not_plain, openai_tools, text};
 use crate::MemberLookup;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -59,7 +59,7 @@ pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut B
         if let Some(id) = item.member("id").as_str() {
             let at = format_args!("{place}.id");
             if item.member("type") != "item_reference" && !ids.insert(id) {
-                breaches.add("OAI-RESP-ITEM-UNIQUE", at, format!("{id:?} again")).id(id);
+                breaches.add("OAI-RESP-ITEM-UNIQUE", at, format!("the id {id:?} is repeated")).id(id);
             }
             items::own_id(item, id, at, breaches);
         }
@@ -95,7 +95,7 @@ fn whole(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
     };
     if is_empty && ["previous_response_id", "conversation", "prompt"].iter().all(|name| body.member(name).is_null()) {
         // Known from comments in one client.
-        breaches.add("OAI-RESP-INPUT-NONEMPTY", "input", "there is no input").certain_if(false);
+        breaches.add("OAI-RESP-INPUT-NONEMPTY", "input", "the request has no input").certain_if(false);
     }
 }
 
@@ -140,7 +140,7 @@ impl<'a> Pairs<'a> {
     fn stored_calls(&self, context: &RequestContext<'_>, breaches: &mut Breaches) {
         for id in context.stored.items().iter().filter_map(|item| call_id(item, "function_call")) {
             if !self.answered.contains(id) && !self.last_outputs.contains_key(id) {
-                breaches.add("OAI-RESP-ANSWERED", "input", format!("no output for {id:?}, which is stored")).id(id);
+                breaches.add("OAI-RESP-ANSWERED", "input", format!("the stored call {id:?} has no output")).id(id);
             }
         }
     }
@@ -152,12 +152,12 @@ impl<'a> Pairs<'a> {
             if !self.called.insert(id) {
                 // In a later round only gateways were seen to refuse it.
                 let is_open = !self.answered.remove(id);
-                let breach = breaches.add("OAI-RESP-ONE-OUTPUT", at_id, format!("a second call {id:?}"));
+                let breach = breaches.add("OAI-RESP-ONE-OUTPUT", at_id, format!("the `call_id` {id:?} is repeated"));
                 breach.certain_if(is_open).id(id);
             }
             let has_output = self.last_outputs.get(id).is_some_and(|&last| last > position);
             if self.is_closed && !has_output {
-                breaches.add("OAI-RESP-ANSWERED", at_id, format!("no output for {id:?}")).id(id);
+                breaches.add("OAI-RESP-ANSWERED", at_id, format!("the call {id:?} has no output")).id(id);
             }
         }
         // Calls of other types, such as `local_shell_call`, are answered in the same way.
@@ -167,9 +167,9 @@ impl<'a> Pairs<'a> {
         if let Some(id) = call_id(item, "function_call_output") {
             length_of_id(id, at_id, breaches);
             if !self.called.contains(id) && self.is_closed {
-                breaches.add("OAI-RESP-ORPHAN", at_id, format!("no call {id:?} before it")).id(id);
+                breaches.add("OAI-RESP-ORPHAN", at_id, format!("no call {id:?} is before its output")).id(id);
             } else if !self.answered.insert(id) {
-                breaches.add("OAI-RESP-ONE-OUTPUT", at_id, format!("a second output for {id:?}")).id(id);
+                breaches.add("OAI-RESP-ONE-OUTPUT", at_id, format!("the call {id:?} has an output already")).id(id);
             }
         }
     }
@@ -181,26 +181,25 @@ fn call_id<'a>(item: &'a Value, kind: &str) -> Option<&'a str> {
 
 fn length_of_id(id: &str, place: Arguments<'_>, breaches: &mut Breaches) {
     if id.is_empty() {
-        breaches.add("OAI-RESP-CALLID-LEN", place, "0 characters").variant("empty");
+        breaches.member("OAI-RESP-CALLID-LEN", place, "is empty").variant("empty");
     }
     breaches.not_longer(LONGEST_ID, "OAI-RESP-CALLID-LEN", place, id);
 }
 
 fn output(output: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let parts = ["input_text", "input_image", "input_file"];
-    let what = "neither a string that is short enough nor an array of such parts";
     match output {
         Value::String(text) if text.len() > LONGEST_TEXT => {
             let length = text.chars().count();
             if length > LONGEST_TEXT {
-                let breach = breaches.add("OAI-RESP-OUTPUT-FORM", place, what).variant("long");
-                breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_TEXT));
+                breaches.too_long("OAI-RESP-OUTPUT-FORM", place, [length, LONGEST_TEXT]).variant("long");
             }
         }
         Value::String(_) => {}
         Value::Array(list) if list.iter().all(|part| parts.contains(&text(part, "type"))) => {}
         _ => {
-            breaches.add("OAI-RESP-OUTPUT-FORM", place, what).kind(output);
+            let wanted = "a string or an array of `input_text`, `input_image` and `input_file`";
+            breaches.not_a(wanted, "OAI-RESP-OUTPUT-FORM", place, output);
         }
     }
 }
@@ -225,13 +224,13 @@ fn followed(body: &Value, position: usize, place: Arguments<'_>, breaches: &mut 
     });
     if is_of_model && is_other && own.is_string() && body.member("store").is_null() {
         breaches
-            .add("OAI-RESP-REASON-NEXT", place, "the message that follows is not the item that it led to")
+            .add("OAI-RESP-REASON-NEXT", place, "the next message is not the item that the reasoning led to")
             .certain_if(false)
             .id(text(&list(body, "input")[position], "id"));
     }
     if !is_of_model {
         let is_certain = REASONING.iter().any(|known| model(body).starts_with(known));
-        let breach = breaches.add("OAI-RESP-REASON-NEXT", place, "no item of the model follows it");
+        let breach = breaches.add("OAI-RESP-REASON-NEXT", place, "no item of the model follows the reasoning");
         breach.certain_if(is_certain).id(text(&list(body, "input")[position], "id"));
     }
 }
@@ -245,7 +244,7 @@ fn stored(item: &Value, body: &Value, context: &RequestContext<'_>, place: Argum
     let is_lost = is_reference && !matches!(context.stored, StoredItems::Unknown);
     if is_lost || (body.member("store") == false && (is_reference || is_reasoning)) {
         // Without an id there is nothing to look up.
-        let breach = breaches.add("OAI-RESP-STORE", place, "refers to what was not stored");
+        let breach = breaches.add("OAI-RESP-STORE", place, "the item refers to one that is not stored");
         breach.certain_if(item.member("id").is_string()).id(text(item, "id"));
     }
 }
@@ -256,7 +255,8 @@ fn reasoning(item: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
         if name == "status" || member.is_null() && name != "content" {
             // The schema lets `encrypted_content` be null.
             let is_certain = name != "encrypted_content";
-            breaches.add("OAI-RESP-EXTRA", format_args!("{place}.{name}"), member.to_string()).certain_if(is_certain);
+            let fault = format_args!("is {member}, but a `reasoning` item is sent without it");
+            breaches.member("OAI-RESP-EXTRA", format_args!("{place}.{name}"), fault).certain_if(is_certain);
         }
     }
 }
@@ -290,20 +290,20 @@ fn name(holder: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let place = format_args!("{place}.name");
     let name = text(holder, "name");
     if !has(holder, "name") {
-        breaches.add(LENGTH, place, "there is none").variant("missing");
+        breaches.member(LENGTH, place, "is missing").variant("missing");
     } else if name.is_empty() {
-        breaches.add(LENGTH, place, "0 characters").variant("empty");
+        breaches.member(LENGTH, place, "is empty").variant("empty");
     } else {
         breaches.not_longer(LONGEST_NAME, LENGTH, place, name);
         if !is_plain(name) {
-            breaches.add(PATTERN, place, format!("{name:?}")).name(name);
+            breaches.member(PATTERN, place, not_plain(name)).name(name);
         }
     }
 }
 
 fn arguments(arguments: &Value, place: Arguments<'_>, breaches: &mut Breaches) {
     let Some(text) = arguments.as_str() else {
-        let breach = breaches.add(STRING, place, "not a string").kind(arguments);
+        let breach = breaches.not_a("a string", STRING, place, arguments);
         if arguments.is_null() {
             breach.variant("missing");
         }

@@ -182,12 +182,14 @@ pub(super) fn judge_choice(pair: &mut RequestPair<'_, '_>) {
 fn judge_chosen_tool(pair: &mut RequestPair<'_, '_>) {
     let (sent, arrived) = (&pair.sent.request, pair.arrived);
     let given = &pair.sent.body()["tool_choice"];
-    let is = json(&pair.body["tool_choice"]);
+    let is = match &pair.body["tool_choice"] {
+        Value::Null => "does not arrive".to_owned(),
+        is => format!("arrives as {}", json(is)),
+    };
     let (here, there) = (Spot::new("tool_choice", ""), Spot::new("tool_choice", ""));
     if !arrived.is_choice_proper {
         if sent.is_choice_proper {
-            let what =
-                format!("`tool_choice` was {}, and arrives as {is}, which {} does not know", json(given), pair.api);
+            let what = format!("`tool_choice` was {}, and {is}, which {} does not know", json(given), pair.api);
             pair.must(CHOICE, what, here, there);
         }
         return;
@@ -199,7 +201,7 @@ fn judge_chosen_tool(pair: &mut RequestPair<'_, '_>) {
         (one, other) => one == other,
     };
     if !is_same {
-        pair.must(CHOICE, format!("`tool_choice` was {}, and arrives as {is}", json(given)), here, there);
+        pair.must(CHOICE, format!("`tool_choice` was {}, and {is}", json(given)), here, there);
     }
 }
 
