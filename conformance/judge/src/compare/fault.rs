@@ -174,7 +174,7 @@ impl OutputFault {
     pub fn title(&self) -> String {
         let Self { place, kind, shown, .. } = self;
         let is = if [QUOTES, BRACKETS, ATTRIBUTES, EVENTS].contains(&&**place) { "are" } else { "is" };
-        let quoted = |text: &str| if text.is_empty() { "empty".to_owned() } else { format!("`{}`", visible(text)) };
+        let quoted = |text: &str| if text.is_empty() { "an empty text".to_owned() } else { format!("`{}`", visible(text)) };
         let sides = shown.as_ref().map(|sides| sides.each_ref().map(|side| quoted(side)));
         match (kind, sides) {
             (FaultKind::Missing, Some([expected, _])) => format!("{place} {is} missing, expected {expected}"),
@@ -185,9 +185,9 @@ impl OutputFault {
             (FaultKind::Respelled, _) => format!("{place} {is} escaped in another spelling"),
             (FaultKind::Reordered, _) => format!("{place} {is} in another order"),
             (FaultKind::Foreign, Some([expected, actual])) => {
-                format!("values are written in the notation of another language: {actual}, expected {expected}")
+                format!("values are written in another language than JavaScript: {actual}, expected {expected}")
             }
-            (FaultKind::Foreign, None) => "values are written in the notation of another language".to_owned(),
+            (FaultKind::Foreign, None) => "values are written in another language than JavaScript".to_owned(),
             (FaultKind::Other, Some([expected, actual])) => format!("{place} {is} {actual}, expected {expected}"),
             (FaultKind::Other, None) => format!("{place} differs"),
             (FaultKind::Kind { expected, actual }, _) => format!("{place} {is} {actual}, expected {expected}"),
@@ -340,7 +340,7 @@ mod tests {
         let ai = values(json!({"type": "ai"}), json!(null));
         assert_eq!(fault("/2", ai).title(), "a message is null, expected an object of type `ai`");
         let text = |expected: &str, actual: &str| Sides::Texts { expected: expected.into(), actual: actual.into() };
-        assert_eq!(fault("/0/content", text("", "None")).title(), "`content` is `None`, expected empty");
+        assert_eq!(fault("/0/content", text("", "None")).title(), "`content` is `None`, expected an empty text");
         let [gone, moved] = [
             r#"<event type="tool_output" id="1" iteration="1">"#,
             r#"<event type="tool_output" id="1" iteration="1" name="f">"#,

@@ -369,10 +369,10 @@ mod tests {
                 "DOC-6: the response prefix is missing",
                 "ATT-NAME: attribute `name` is missing, expected `f`",
                 "ESC-1: quotes are not escaped",
-                "EVT-CALL: values are written in the notation of another language: `{'a': [None, 'b']}`, expected `{\"a\":[null,\"b\"]}`",
+                "EVT-CALL: values are written in another language than JavaScript: `{'a': [None, 'b']}`, expected `{\"a\":[null,\"b\"]}`",
                 "ATT-RECOVERABLE: attribute `recoverable` is missing, expected `true`",
                 "ATT-ID: attribute `id` is `9`, expected `3`",
-                "EVT-USER: an empty text is `None`, expected empty",
+                "EVT-USER: an empty text is `None`, expected an empty text",
             ]
         );
     }
