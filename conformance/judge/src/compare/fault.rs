@@ -174,7 +174,8 @@ impl OutputFault {
     pub fn title(&self) -> String {
         let Self { place, kind, shown, .. } = self;
         let is = if [QUOTES, BRACKETS, ATTRIBUTES, EVENTS].contains(&&**place) { "are" } else { "is" };
-        let quoted = |text: &str| if text.is_empty() { "an empty text".to_owned() } else { format!("`{}`", visible(text)) };
+        let quoted =
+            |text: &str| if text.is_empty() { "an empty text".to_owned() } else { format!("`{}`", visible(text)) };
         let sides = shown.as_ref().map(|sides| sides.each_ref().map(|side| quoted(side)));
         match (kind, sides) {
             (FaultKind::Missing, Some([expected, _])) => format!("{place} {is} missing, expected {expected}"),
