@@ -160,11 +160,11 @@ impl fmt::Display for BreachDetail {
 #[derive(Default)]
 pub(super) struct Breaches(pub(super) Vec<Breach>);
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "places are small, and written only here: nearly all requests have no fault"
+)]
 impl Breaches {
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "places are small, and written only here: nearly all requests have no fault"
-    )]
     pub(super) fn add(&mut self, rule: &'static str, place: impl ToString, what: impl Into<String>) -> &mut Breach {
         self.0.push(Breach::new(rule, place.to_string(), what));
         let last = self.0.len() - 1;
