@@ -6,6 +6,7 @@ use crate::universal::message::{AgentMessage, Conversation, Placed, Speaker};
 use crate::universal::systems::places;
 use crate::universal::value::read_inside;
 use std::collections::HashMap;
+use threadspec::session::Beginning;
 use threadspec_golden::clause;
 
 impl Judging<'_> {
@@ -57,6 +58,16 @@ impl Judging<'_> {
                 place.at(Some(due)),
                 before + 1
             );
+            return self.add(clause::SESSION_PREFIX, what);
+        }
+        // What need not be there may have something else in its place, and a note may be behind it all.
+        let is_strict = matches!(self.session.runs[run].beginning, Beginning::Message(_))
+            && !self.thread.items[..end].iter().any(|item| item.may_be_missing);
+        let last = layout.block_of.last().copied().flatten().filter(|_| is_strict).unwrap_or_default();
+        let is_stranger =
+            |at: &usize| layout.item_of[*at].is_none() && !layout.blocks[*at].message.text().trim().is_empty();
+        if let Some(stranger) = (0..last).find(is_stranger).map(|at| layout.blocks[at].message) {
+            let what = format!("{}: nobody said {}", place.at(None), stranger.shown());
             self.add(clause::SESSION_PREFIX, what);
         }
     }

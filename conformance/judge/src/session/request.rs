@@ -4,9 +4,10 @@ use super::answers::is_garbled;
 use super::judging::{Judging, RequestPlace};
 use super::layout::{RequestLayout, sent_calls};
 use super::naming::{AnswerFault, clause_of};
+use super::script::{JudgedScript, PlannedRun, PlannedTurn};
 use super::thread::JudgedItem;
 use crate::feature::Saves;
-use crate::universal::halves::arrived;
+use crate::universal::halves::{arrived, arrived_inside};
 use crate::universal::message::{AgentMessage, Speaker};
 use crate::universal::script::CallOutcome;
 use crate::universal::value::{equal, quote_text, read_inside, text_became};
@@ -311,7 +312,23 @@ impl Judging<'_> {
         } else if let Some(id) = self.in_the_users_mouth(message, layout) {
             let clause = if self.thread.compacted > 0 { clause::SESSION_COMPACT } else { clause::SESSION_SAID_ONCE };
             self.add(clause, format!("{place_of}: {shown} has nothing but {id}"));
+        } else if at > 0 && layout.item_of[at - 1].is_none() && layout.blocks[at - 1].message.is(message) {
+            let clause = if self.thread.compacted > 0 { clause::SESSION_COMPACT } else { clause::SESSION_SAID_ONCE };
+            self.add(clause, format!("{place_of}: {shown} is there twice"));
+        } else if let Some(summary) = mangled(self.session, place.run, message.text()) {
+            let what = format!("the summary {}", text_became(summary, Some(message.text())));
+            self.add(clause::SESSION_COMPACT, format!("{place_of}: {what}"));
+        } else if message.speaker == Speaker::Ai && self.is_behind_a_failed_model(place.run) {
+            self.add(clause::AGENT_MODEL_FAILURE, format!("{place_of}: the model never said {shown}"));
         }
+    }
+
+    /// Returns whether all that happened before a run is that the model failed, so that nobody else had anything to say.
+    fn is_behind_a_failed_model(&self, run: usize) -> bool {
+        let fails = |plan: &PlannedRun| plan.turns.iter().any(|turn| matches!(turn, PlannedTurn::Failure));
+        let is_plain = |plan: &PlannedRun| plan.limit.is_none() && plan.cut.is_none() && !plan.compacts;
+        let runs = &self.session.runs[..=run];
+        runs.iter().all(is_plain) && runs[..run].iter().any(fails) && !self.thread.handed_over
     }
 
     /// The content of a call, if that alone is what a user message says, which is no item: no summary, and no word of the user.
@@ -369,6 +386,29 @@ impl Judging<'_> {
         self.thread.items[index].differs = true;
         self.add(clause, format!("{}: {what}", place.at(Some(block.index))));
     }
+}
+
+/// The summary that a text mangles, of those that the summarizing model wrote in the runs up to this one.
+fn mangled<'a>(session: &'a JudgedScript, run: usize, text: &str) -> Option<&'a str> {
+    let mut summaries = session.runs[..=run].iter().filter_map(|plan| plan.summary.as_deref());
+    let is_whole = summaries.clone().any(|summary| arrived_inside(summary.trim(), text));
+    summaries.find(|summary| !is_whole && is_mangled(summary, text))
+}
+
+/// Returns whether a text is a summary in which something was changed: neither shortened then, nor told in other words.
+fn is_mangled(summary: &str, text: &str) -> bool {
+    let summary: Vec<char> = summary.trim().chars().collect();
+    let (told, length): (Vec<char>, usize) = (text.chars().collect(), summary.len());
+    let is_there = |part: &[char]| part.is_empty() || told.windows(part.len()).any(|window| window == part);
+    let longest = |is_part: &dyn Fn(usize) -> bool| (0..=length).rev().find(|n| is_part(*n)).unwrap_or(0);
+    let [begins, ends] = [longest(&|n| is_there(&summary[..n])), longest(&|n| is_there(&summary[length - n..]))];
+    // What is much shorter was shortened.
+    let is_like = begins.min(ends) >= 16.min(length / 8).max(1) && told.len() * 4 >= length * 3;
+    // A short one is like many texts.
+    let is_long = length >= 24;
+    let own: String = summary.iter().collect();
+    let is_garbled_inside = || told.windows(length).any(|window| is_garbled(&own, &window.iter().collect::<String>()));
+    is_like && (is_long || begins + ends + 2 >= length) || is_long && is_garbled_inside()
 }
 
 /// Returns whether a message says again what an item is.

@@ -3,7 +3,7 @@
 use crate::universal::operators::{ascii, first, trimmed};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use threadspec_judge::json::text;
+use threadspec_judge::json::{list, text};
 
 /// In which of the requests that have a message it is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,8 +86,10 @@ fn messages_mut(request: &mut Value) -> Option<&mut Vec<Value>> {
 
 /// Every change of the requests of a run, each message once. `input` tells results from what a call is told in place of one.
 pub(super) fn changes(requests: &[Value], input: &str) -> Vec<RequestChange> {
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let script: Value = serde_json::from_str(input).unwrap_or_default();
+    let summaries: Vec<&str> =
+        list(&script["runs"]).iter().filter_map(|run| run["compact"]["summary"].as_str()).collect();
     for request in requests {
         for name in ["system", "instructions"].into_iter().filter(|name| request[*name].is_string()) {
             if seen.insert(request[name].to_string()) {
@@ -101,9 +103,15 @@ pub(super) fn changes(requests: &[Value], input: &str) -> Vec<RequestChange> {
             let is_scripted = |content: &Value| input.contains(&content.to_string()) || input.contains(text(content));
             let of = match speaker(message) {
                 "tool" if message["type"] == "tool" && !is_scripted(&message["content"]) => "told",
+                "human" if summaries.iter().any(|said| text(&message["content"]).contains(said)) => "summary",
                 of => of,
             };
-            for (name, edit) in [("lost", ValueEdit::Lost), ("twice", ValueEdit::Twice), ("moved", ValueEdit::Moved)] {
+            // Several items may be one answer.
+            let has_ai_behind = requests
+                .iter()
+                .any(|request| messages(request).windows(2).any(|two| two[0] == *message && speaker(&two[1]) == "ai"));
+            let moved = if of == "ai" && has_ai_behind { "moved-inside" } else { "moved" };
+            for (name, edit) in [("lost", ValueEdit::Lost), ("twice", ValueEdit::Twice), (moved, ValueEdit::Moved)] {
                 push(&mut found, requests, (name, of), Some(message), "", edit);
             }
             inside(message, "", of, &mut |what, pointer, edit| {

@@ -22,7 +22,7 @@ use threadspec_judge::corpus::Case;
 use threadspec_judge::protocol::{Op, Reply};
 use threadspec_judge::session;
 use threadspec_judge::universal::{self, AgentReply, Others};
-use threadspec_judge::verdict::Outcome;
+use threadspec_judge::verdict::{Outcome, Verdict};
 use threadspec_runner::{InProcess, StoredReference, Testee};
 
 /// The finding that shows a change.
@@ -154,6 +154,9 @@ impl<'a> Changed<'a> {
             place,
             Arc::new(move |_, body| kept.lock().unwrap_or_else(PoisonError::into_inner).push(body.clone())),
         );
+        if replies.clone().judged(case)?.verdict == Verdict::Unsupported {
+            return None;
+        }
         let requests = match (place, replies.own()?) {
             (Place::Wire(_) | Place::Gateway(_), _) => {
                 std::mem::take(&mut *bodies.lock().unwrap_or_else(PoisonError::into_inner))

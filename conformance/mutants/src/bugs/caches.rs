@@ -92,6 +92,21 @@ pub(super) const BUGS: &[Planted] = &[
             }
         };
     }),
+    bug("document-cached-by-its-first-1500-characters", &[clause::DOC_2], |twin| {
+        twin.after = |twin, op, _, output| {
+            let document = output.to_string();
+            if op == Op::Serialize && document.chars().count() > 1_500 {
+                recall(twin, op, &document.chars().take(1_500).collect::<String>(), output);
+            }
+        };
+    }),
+    bug("messages-cached-by-their-first-30-texts", &[clause::MSG_PURE], |twin| {
+        twin.after = |twin, op, input, output| {
+            if let Some((first, [_, ..])) = input["events"].as_array().and_then(|events| events.split_at_checked(30)) {
+                recall(twin, op, &Value::from(first).to_string(), output);
+            }
+        };
+    }),
     bug("answer-cached-by-its-characters", &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &characters(input), output);
     }),

@@ -253,6 +253,9 @@ pub(super) const BUGS: &[Planted] = &[
     bug("escaped-backslashes-overlooked", &[clause::INP_SURROGATE], |twin| {
         twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));
     }),
+    bug("escapes-in-capitals-not-joined", &[clause::INP_SURROGATE], |twin| {
+        twin.raw_input = |raw| raw_input(&raw.replace("\\uD83D", "\\ufffd").replace("\\uDE00", "\\ufffd"));
+    }),
     bug("surrogate-pairs-split", &[clause::INP_SURROGATE, clause::ESC_3], |twin| {
         twin.text =
             |twin, raw| crate::twin::text::text(twin, raw).replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}");

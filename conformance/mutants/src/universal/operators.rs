@@ -68,6 +68,33 @@ pub(super) fn escapes_in_pieces(text: &str, n: usize) -> String {
     text.chars().filter(whole).collect()
 }
 
+/// Loses the pieces that are nothing but white space.
+pub(super) fn without_blank_pieces(text: &str, size: usize) -> String {
+    let all: Vec<char> = text.chars().collect();
+    let pieces = all.chunks(size).filter(|piece| piece.len() < size || piece.iter().any(|c| !c.is_whitespace()));
+    pieces.flatten().collect()
+}
+
+/// Arguments that arrive as pieces of JSON text: a backslash at the end of a piece is lost, with what it escapes.
+pub(super) fn escapes_split(args: &mut Value, size: usize) {
+    let json = args.to_string();
+    let mut out = String::new();
+    let mut chars = json.chars().enumerate();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' && at % size == size - 1 {
+            chars.next();
+        } else if c == '\\' {
+            out.push(c);
+            out.extend(chars.next().map(|(_, c)| c));
+        } else {
+            out.push(c);
+        }
+    }
+    if let Ok(read) = serde_json::from_str(&out) {
+        *args = read;
+    }
+}
+
 /// Without the carriage return before each border.
 pub(super) fn returns_lost(text: &str, n: usize) -> String {
     text.char_indices().filter(|(at, c)| (at + 1) % n != 0 || *c != '\r').map(|(_, c)| c).collect()
@@ -223,6 +250,62 @@ pub(super) fn url_decoded(text: &str) -> String {
     })
 }
 
+fn without_thoughts(text: &str) -> String {
+    let mut parts = text.split("<think>");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once("</think>").map_or("", |(_, behind)| behind))
+}
+
+/// Each word that looks like a secret is masked.
+fn without_secrets(text: &str) -> String {
+    let is_secret = |word: &&str| ["sk-", "ghp_", "AKIA", "password="].iter().any(|mark| word.contains(mark));
+    text.split(' ').map(|word| if is_secret(&word) { "[REDACTED]" } else { word }).collect::<Vec<_>>().join(" ")
+}
+
+fn without_blank_lines(text: &str) -> String {
+    text.split('\n').filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// What programs do with odd texts wherever these are, each with the end of its name, and whether AGENT-TEXT lists such texts.
+#[rustfmt::skip]
+pub(crate) const HAZARDS: [(&str, fn(&str) -> String, bool); 15] = [
+    ("as-templates", template, true),
+    ("trimmed", trimmed, true),
+    ("without-tags", without_tags, true),
+    ("without-control-characters", printable, true),
+    ("with-entities-read", entities_read, true),
+    ("as-replacements-in-javascript", javascripts_replacement, true),
+    ("with-escapes-read", backslashes_read, true),
+    ("composed", composed, true),
+    ("in-ascii-alone", ascii, true),
+    ("without-secrets", without_secrets, false),
+    ("without-thoughts", without_thoughts, true),
+    ("without-a-mark-in-front", |text| text.replace("[x] ", ""), true),
+    ("with-files-for-mentions", |text| text.replace("@README.md", "# Readme"), false),
+    ("without-fences", without_fences, true),
+    ("without-blank-lines", without_blank_lines, true),
+];
+
+/// As Swift compares: canonically equivalent texts are equal.
+pub(crate) fn canonical(name: &str) -> String {
+    [("e\u{301}", "\u{e9}"), ("A\u{30a}", "\u{c5}"), ("\u{212b}", "\u{c5}"), ("u\u{308}", "\u{fc}")]
+        .iter()
+        .fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
+}
+
+/// As ICU compares: some characters have no weight.
+pub(crate) fn weighty(name: &str) -> String {
+    name.replace(['\u{ad}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}', '\0'], "")
+}
+
+/// As PHP's `==` compares two numeric strings.
+pub(crate) fn numeric(name: &str) -> String {
+    match name.trim_matches([' ', '\t', '\n', '\r']).parse::<f64>() {
+        Ok(number) if number.is_finite() && name.contains(|c: char| c.is_ascii_digit()) => number.to_string(),
+        _ => name.to_owned(),
+    }
+}
+
 /// The first elements of each array inside.
 pub(super) fn first_elements(value: &mut Value, n: usize) {
     each(value, &|value| {
@@ -339,7 +422,7 @@ pub(super) fn without_dollar_members(value: &mut Value) {
 }
 
 /// What an object with the keys 0, 1, 2 … becomes in a language whose maps are lists, too.
-pub(super) fn as_list(value: &mut Value) {
+pub(crate) fn as_list(value: &mut Value) {
     if let Value::Object(members) = value
         && members.keys().enumerate().all(|(index, key)| *key == index.to_string())
     {
@@ -356,9 +439,13 @@ pub(super) fn nearly(value: &mut Value) {
     }
 }
 
-/// Where Java's `HashMap` of sixteen buckets keeps a key.
-pub(super) fn bucket(key: &str) -> u32 {
+/// The place of a key in a `HashMap` of Java: the bucket, in a table that is never more than three quarters full.
+pub(crate) fn bucket(key: &str, members: usize) -> u32 {
     let hash = key.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
     let hash = hash.cast_unsigned();
-    (hash ^ (hash >> 16)) & 15
+    let mut size = 16_u32;
+    while members > (size as usize) / 4 * 3 {
+        size *= 2;
+    }
+    (hash ^ (hash >> 16)) & (size - 1)
 }

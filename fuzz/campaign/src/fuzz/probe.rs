@@ -319,24 +319,33 @@ impl<'a> Probe<'a> {
             }
         }
         let (plan, failure) = smallest?;
+        // A tool that nobody calls is no part of the cause.
+        let called = simpler::with_called_tools(&failure.input).map(|input| RequestPlan::Written(op, input));
+        let found = called.and_then(|plan| Some((self.failure_of(op, check, &plan, key)?, plan)));
+        let (failure, plan) = found.unwrap_or((failure, plan));
         Some(Shrunk { plan, failure, simpler })
+    }
+
+    /// How a case fails for the same reason, if it does.
+    fn failure_of(&mut self, op: Op, check: Relation, plan: &RequestPlan, key: &Key) -> Option<FailedCase> {
+        match self.probe(op, check, plan) {
+            Probed::Failed(failures) => failures.into_iter().find(|failure| failure.key == *key),
+            _ => None,
+        }
     }
 
     /// Shrinks a session, whose runs depend on each other: what goes with a run that is left out, no plan knows.
     fn shrink_session(&mut self, check: Relation, plan: RequestPlan, key: &Key) -> Option<Shrunk> {
-        let own = |probe: &mut Self, plan: &RequestPlan| match probe.probe(Op::Session, check, plan) {
-            Probed::Failed(failures) => failures.into_iter().find(|failure| failure.key == *key),
-            _ => None,
-        };
         let started = Instant::now();
-        let mut smallest = Shrunk { failure: own(self, &plan)?, plan, simpler: Vec::new() };
+        let mut smallest =
+            Shrunk { failure: self.failure_of(Op::Session, check, &plan, key)?, plan, simpler: Vec::new() };
         let Ok(input) = read(&smallest.failure.input) else { return Some(smallest) };
         simpler::smallest(&input, SHRINK_TRIES, &mut |form| {
             if started.elapsed() > SHRINK_TIME {
                 return false;
             }
             let plan = RequestPlan::Written(Op::Session, form.to_owned());
-            let Some(failure) = own(self, &plan) else { return false };
+            let Some(failure) = self.failure_of(Op::Session, check, &plan, key) else { return false };
             smallest = Shrunk { failure, plan, simpler: Vec::new() };
             true
         });

@@ -82,6 +82,18 @@ pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
     inputs
 }
 
+/// An input without the tools that nobody calls; `None` if all are called.
+pub(super) fn with_called_tools(input: &str) -> Option<String> {
+    let mut value = read(input).ok()?;
+    let said = list(&value["model"]).iter().chain(list(&value["messages"]));
+    let calls = said.flat_map(|message| list(&message["tool_calls"]));
+    let called: BTreeSet<String> = calls.map(|call| text(&call["name"]).to_owned()).collect();
+    let tools = value.get_mut("tools")?.as_object_mut()?;
+    let all = tools.len();
+    tools.retain(|name, _| called.contains(name));
+    (tools.len() < all).then(|| value.to_string())
+}
+
 /// Returns whether events of any type have such a member.
 fn is_field(name: &str) -> bool {
     ["type", "iteration"].contains(&name) || Event::FIELDS.iter().any(|(_, fields)| fields.contains(&name))

@@ -98,6 +98,8 @@ fn the_prefix_stays() {
     let behind =
         ["SESSION-PREFIX: run 3, request 1, message 8: the response to the last request of run 2 should be here"];
     assert_found(&plain(), &reports(|list| list.insert(7, h("Today is Monday."))), &behind);
+    let between = ["SESSION-PREFIX: run 3, request 1: nobody said a human message, \"Today is Monday.\""];
+    assert_found(&plain(), &reports(|list| list.insert(8, h("Today is Monday."))), &between);
     // A note behind it all is no change of what was sent.
     assert_sound(&plain(), &reports(|list| list.insert(9, h("Today is Monday."))));
 }
@@ -173,6 +175,45 @@ fn compaction_may_take_whole_rounds() {
     };
     let found = ["SESSION-COMPACT-WHOLE: run 3, request 1, message 3: the call `a` is left out of its response"];
     assert_found(&compacted(), &reports(half), &found);
+}
+
+#[test]
+fn a_summary_is_whole_shortened_or_other_words_and_there_once() {
+    let mut input = compacted();
+    input["runs"][2]["compact"]["summary"] = json!("They looked at `$a` & found it, é and all.");
+    let summed = |text: &[&str]| reports(|list| drop(list.splice(1..8, text.iter().map(|text| h(text)))));
+    let whole = "[Summary] They looked at `$a` & found it, é and all.";
+    for text in [whole, "They looked at `$a`…", "Earlier, the user asked for something.", "They looked."] {
+        assert_sound(&input, &summed(&[text]));
+    }
+    for text in [
+        "They looked at `` & found it, é and all.",
+        "They looked at `$a` &amp; found it, é and all.",
+        "[Summary] They looked at `$a` & found it, ? and all.",
+        "THEY LOOKED AT `$A` & FOUND IT, É AND ALL.",
+    ] {
+        let ruling = ruling_of(&input, &summed(&[text]), Abilities::default());
+        let clauses: Vec<&str> = ruling.findings().iter().map(|found| found.clause).collect();
+        assert_eq!(clauses, [clause::SESSION_COMPACT], "{text}");
+    }
+    let found =
+        format!("SESSION-COMPACT: run 3, request 1, message 3: a human message, {} is there twice", json!(whole));
+    assert_found(&input, &summed(&[whole, whole]), &[&found]);
+}
+
+#[test]
+fn nobody_answers_for_a_failed_model() {
+    let input = script(&json!([
+        {"message": "Go", "model": [{"error": "overloaded"}]},
+        {"message": "Well?", "model": [{"content": "Done."}]},
+    ]));
+    let (first, said) = ([s("Be brief."), h("Go")], a("Error: overloaded", &[]));
+    let failed = json!({"requests": [first], "executed": [], "failure": "overloaded"});
+    let runs = |list: &[Value]| vec![failed.clone(), run(&[list], &[])];
+    assert_sound(&input, &runs(&[&first[..], &[h("Well?")]].concat()));
+    let found =
+        ["AGENT-MODEL-FAILURE: run 2, request 1, message 3: the model never said an ai message, \"Error: overloaded\""];
+    assert_found(&input, &runs(&[&first[..], &[said, h("Well?")]].concat()), &found);
 }
 
 #[test]

@@ -3,32 +3,13 @@
 use super::super::{Planted, bug};
 use crate::twin::context::{message, system};
 use crate::twin::document::{body, name, prefix};
+use crate::universal::operators::{bucket, canonical, numeric, weighty};
 use serde_json::{Map, Value};
 use threadspec::{Event, EventKind};
 use threadspec_golden::clause;
 
 /// What two names have in common that a comparison takes for equal.
 type NameKey = fn(&str) -> String;
-
-/// As Swift compares: canonically equivalent texts are equal.
-fn composed(name: &str) -> String {
-    [("e\u{301}", "\u{e9}"), ("A\u{30a}", "\u{c5}"), ("\u{212b}", "\u{c5}"), ("u\u{308}", "\u{fc}")]
-        .iter()
-        .fold(name.to_owned(), |name, (from, to)| name.replace(from, to))
-}
-
-/// As ICU compares: some characters have no weight.
-fn weighty(name: &str) -> String {
-    name.replace(['\u{ad}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}', '\0'], "")
-}
-
-/// As PHP's `==` compares two numeric strings.
-fn numeric(name: &str) -> String {
-    match name.trim_matches([' ', '\t', '\n', '\r']).parse::<f64>() {
-        Ok(number) if number.is_finite() && name.contains(|c: char| c.is_ascii_digit()) => number.to_string(),
-        _ => name.to_owned(),
-    }
-}
 
 /// Folded as `equalsIgnoreCase` and similar functions do.
 fn in_any_case(name: &str) -> String {
@@ -82,17 +63,6 @@ macro_rules! compared_by {
     };
 }
 
-/// The place of a key in a `HashMap` of Java: the bucket, in a table that is never more than three quarters full.
-fn bucket(key: &str, members: usize) -> u32 {
-    let hash = key.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
-    let hash = hash.cast_unsigned();
-    let mut size = 16_u32;
-    while members > (size as usize) / 4 * 3 {
-        size *= 2;
-    }
-    (hash ^ (hash >> 16)) & (size - 1)
-}
-
 /// The value of a key that `^(0|[1-9]\d*)$` matches, where `\d` is a digit of any script and `$` stands before a last line feed, too.
 fn index_by_pattern(key: &str) -> Option<u64> {
     let digit = |c: char| match c {
@@ -134,7 +104,7 @@ fn is_zero(text: &str) -> bool {
 }
 
 pub(in super::super) const BUGS: &[Planted] = &[
-    compared_by!("names-compared-up-to-normalization", composed),
+    compared_by!("names-compared-up-to-normalization", canonical),
     compared_by!("names-compared-without-weightless-characters", weighty),
     compared_by!("names-compared-as-numbers", numeric),
     compared_by!("names-compared-in-any-case", in_any_case),
@@ -143,6 +113,21 @@ pub(in super::super) const BUGS: &[Planted] = &[
         twin.name = |events, position, id| {
             let is_integer = id.parse::<i64>().is_ok_and(|number| number.to_string() == id);
             name(events, position, id).filter(|_| !is_integer)
+        };
+    }),
+    bug("ids-searched-as-patterns", &[clause::ATT_NAME], |twin| {
+        // As a pattern, an id with such characters does not match itself.
+        twin.name =
+            |events, position, id| name(events, position, id).filter(|_| !id.contains(['(', '+', '*', '[', '?']));
+    }),
+    bug("placeholders-in-texts-filled-in", &[clause::ESC_1], |twin| {
+        twin.body = |twin, event| body(twin, event).replace("{body}", "").replace("{iteration}", "0");
+    }),
+    bug("iterations-compared-as-they-are-spelt", &[clause::MSG_GROUP], |twin| {
+        twin.before = |_, _, input| {
+            let events = input.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten();
+            let spelt = events.filter_map(|event| event.get_mut("iteration")).filter(|iteration| iteration.is_f64());
+            spelt.for_each(|iteration| *iteration = 1_000.into());
         };
     }),
     bug(

@@ -80,6 +80,13 @@ const RYU: Style = Style { places: None, plain: -5..16, has_fraction: [true, fal
 /// `fmt.Sprint`.
 const GO: Style = Style { places: None, plain: -4..6, has_fraction: [false, false], signs: ["e+", "e-"], width: 2 };
 
+/// As programs that try one digit more until the number reads back: of several texts that do, it need not be the nearest.
+fn by_trying(raw: &Number) -> String {
+    let Some(double) = raw.as_f64().filter(|_| raw.is_f64()) else { return number(raw) };
+    let tried = |places| Style { places: Some(places), plain: -6..21, width: 1, ..GO }.of(double);
+    (15..=17).map(tried).find(|text| text.parse() == Ok(double)).unwrap_or_default()
+}
+
 pub(in super::super) const BUGS: &[Planted] = &[
     bug("numbers-as-java-writes-doubles", &[clause::JSON_3], |twin| twin.number = |raw| JAVA.of_float(raw)),
     bug("whole-numbers-as-doubles", &[clause::JSON_3], |twin| {
@@ -92,6 +99,7 @@ pub(in super::super) const BUGS: &[Planted] = &[
     bug("numbers-as-ruby-writes-floats", &[clause::JSON_3], |twin| twin.number = |raw| RUBY.of_float(raw)),
     bug("numbers-as-ryu-writes-them", &[clause::JSON_3], |twin| twin.number = |raw| RYU.of_float(raw)),
     bug("numbers-as-go-prints-them", &[clause::JSON_3], |twin| twin.number = |raw| GO.of_float(raw)),
+    bug("numbers-by-trying-digits", &[clause::JSON_3], |twin| twin.number = by_trying),
     bug("decimal-point-as-a-comma", &[clause::JSON_3], |twin| twin.number = |raw| number(raw).replace('.', ",")),
 ];
 

@@ -3,6 +3,7 @@
 use super::super::{Planted, bug, crash};
 use super::{each_payload, each_text, each_value};
 use crate::twin::input::raw_input;
+use crate::universal::operators::as_list;
 use serde_json::{Map, Value, json};
 use threadspec::Event;
 use threadspec_golden::clause;
@@ -76,15 +77,6 @@ fn renamed(text: &str, name: fn(&str) -> &str) -> String {
     let all: Vec<&str> = tokens(text).collect();
     let is_name = |index: usize| all.get(index + 1) == Some(&":");
     all.iter().enumerate().map(|(index, token)| if is_name(index) { name(token) } else { token }).collect()
-}
-
-/// What an object with the keys 0, 1, 2 … becomes in a language whose maps are lists, too.
-fn as_list(value: &mut Value) {
-    if let Value::Object(members) = value
-        && members.keys().enumerate().all(|(index, key)| *key == index.to_string())
-    {
-        *value = members.values().cloned().collect();
-    }
 }
 
 /// A date with a time, as Json.NET recognizes it: the text before its fraction of a second, and that fraction.

@@ -26,6 +26,13 @@ fn messages(output: &mut Value) -> Option<&mut Vec<Value>> {
     output.as_array_mut()
 }
 
+/// Changes each object inside the arguments of calls.
+fn in_inner_objects(input: &mut Value, change: fn(&mut Map<String, Value>)) {
+    for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
+        args.values_mut().for_each(|value| each(value, &|value| value.as_object_mut().into_iter().for_each(change)));
+    }
+}
+
 pub(in super::super) const BUGS: &[Planted] = &[
     // A type of event and a class of texts, in the document.
     bug("apostrophes-raw-in-questions", &[clause::ESC_1], |twin| {
@@ -368,17 +375,7 @@ pub(in super::super) const BUGS: &[Planted] = &[
         };
     }),
     bug("keys-of-inner-objects-sorted", &[clause::JSON_4], |twin| {
-        twin.before = |_, _, input| {
-            for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
-                args.values_mut().for_each(|value| {
-                    each(value, &|value| {
-                        if let Value::Object(members) = value {
-                            members.sort_keys();
-                        }
-                    })
-                });
-            }
-        };
+        twin.before = |_, _, input| in_inner_objects(input, Map::sort_keys);
     }),
     bug("index-keys-of-results-as-inserted", &[clause::JSON_4], |twin| {
         twin.result_content = |twin, result| {
@@ -397,30 +394,10 @@ pub(in super::super) const BUGS: &[Planted] = &[
         };
     }),
     bug("empty-keys-of-inner-objects-lost", &[clause::JSON_4], |twin| {
-        twin.before = |_, _, input| {
-            for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
-                args.values_mut().for_each(|value| {
-                    each(value, &|value| {
-                        if let Value::Object(members) = value {
-                            members.retain(|key, _| !key.is_empty());
-                        }
-                    })
-                });
-            }
-        };
+        twin.before = |_, _, input| in_inner_objects(input, |members| members.retain(|key, _| !key.is_empty()));
     }),
     bug("null-members-of-inner-objects-dropped", &[clause::EVT_CALL], |twin| {
-        twin.before = |_, _, input| {
-            for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
-                args.values_mut().for_each(|value| {
-                    each(value, &|value| {
-                        if let Value::Object(members) = value {
-                            members.retain(|_, member| !member.is_null());
-                        }
-                    })
-                });
-            }
-        };
+        twin.before = |_, _, input| in_inner_objects(input, |members| members.retain(|_, member| !member.is_null()));
     }),
     // A member that belongs to another type of event.
     bug("content-of-a-call-is-its-text", &[clause::INP_2], |twin| {

@@ -76,6 +76,15 @@ fn valid() -> Vec<Planted> {
             }
         });
     }));
+    all.extend(bugs("summaries-told-twice", COMPACT, &[Always, LongThread], |agent, shows| {
+        on_compact(agent, shows, |run, budget| {
+            let before = run.summaries.len();
+            sound::compact(run, budget);
+            if run.summaries.len() > before {
+                run.thread.list.insert(0, run.thread.list[0].clone());
+            }
+        });
+    }));
     all.extend(bugs("system-message-compacted-away", COMPACT, &[Always, ThirdRun, SecondSession], |agent, shows| {
         agent.compact = Box::new(move |run, budget| {
             sound::compact(run, budget);

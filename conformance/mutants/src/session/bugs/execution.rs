@@ -5,11 +5,12 @@ use super::{
     bugs, on_loaded,
 };
 use crate::planted::Planted;
+use crate::threads::SessionAgent;
 use crate::threads::run::{SessionRun, answers_behind};
 use crate::threads::sound::{self, cut_calls};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
-use threadspec_judge::json::list;
+use threadspec_judge::json::{list, text};
 
 const ONCE: &[&str] = &[clause::SESSION_ONCE];
 
@@ -17,22 +18,35 @@ const ONCE: &[&str] = &[clause::SESSION_ONCE];
 pub(super) const AFTER_A_CUT_CALL: &[Shows] =
     &[Always, ThirdRun, ThirdCall, TwoCuts, SecondSession, NewStart, LongThread, BY_CANCEL, BY_THROW, BY_KILL];
 
+/// Runs the calls that had returned before a cut once more, each as it is changed.
+fn run_returned_again(agent: &mut SessionAgent, shows: Shows, change: fn(&mut Value)) {
+    agent.mend = Box::new(move |run| {
+        for response in cut_calls(run).into_iter().map(|open| open.response).collect::<std::collections::BTreeSet<_>>()
+        {
+            for mut call in returned(run, response) {
+                if shows.holds_for(run, &call) {
+                    change(&mut call);
+                    again(run, &call);
+                }
+            }
+        }
+        sound::mend(run)
+    });
+}
+
 pub(super) fn all() -> Vec<Planted> {
     let mut all = Vec::new();
     all.extend(bugs("returned-calls-run-again-after-a-cut", ONCE, AFTER_A_CUT_CALL, |agent, shows| {
-        agent.mend = Box::new(move |run| {
-            for response in
-                cut_calls(run).into_iter().map(|open| open.response).collect::<std::collections::BTreeSet<_>>()
-            {
-                for call in returned(run, response) {
-                    if shows.holds_for(run, &call) {
-                        again(run, &call);
-                    }
-                }
-            }
-            sound::mend(run)
-        });
+        run_returned_again(agent, shows, |_| {});
     }));
+    all.extend(bugs(
+        "returned-calls-run-again-under-another-id",
+        ONCE,
+        &[Always, BY_KILL, BY_CANCEL],
+        |agent, shows| {
+            run_returned_again(agent, shows, |call| call["id"] = format!("again_{}", text(&call["id"])).into());
+        },
+    ));
     all.extend(bugs("told-calls-run-later", ONCE, &[Always, TwoCuts, ThirdCall, BY_KILL], |agent, shows| {
         agent.mend = Box::new(move |run| {
             for call in list(&run.thread.notes["told"].take()) {

@@ -4,6 +4,7 @@ mod approvals;
 mod compaction;
 mod cuts;
 mod denials;
+mod everywhere;
 mod execution;
 mod handovers;
 mod images;
@@ -61,6 +62,7 @@ pub(super) fn all() -> Vec<Planted> {
         raw::all(),
         handovers::all(),
         images::all(),
+        everywhere::all(),
     ]
     .concat()
 }

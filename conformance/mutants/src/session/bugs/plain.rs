@@ -119,6 +119,14 @@ fn prefix() -> Vec<Planted> {
             request.insert(last, recap);
         });
     }));
+    all.extend(bugs("note-kept-before-each-message", PREFIX, FROM_RUN_TO_RUN, |agent, shows| {
+        agent.message = Box::new(move |run, words| {
+            if run.number > 0 && shows.holds(run) {
+                sound::say(run, "The user is back.");
+            }
+            sound::message(run, words)
+        });
+    }));
     all.extend(bugs("system-message-last-in-later-runs", PREFIX, &[Always, ThirdRun], |agent, shows| {
         on_later_runs(agent, shows, |_, request| {
             if request.first().is_some_and(|first| is(first, "system")) {

@@ -104,6 +104,14 @@ fn missing() -> Vec<Planted> {
             });
         },
     ));
+    all.extend(bugs("error-kept-as-an-answer", &[clause::AGENT_MODEL_FAILURE], &[Always], |agent, shows| {
+        agent.failed = Box::new(move |run, error| {
+            run.failure = Some(error.clone());
+            if shows.holds(run) {
+                run.thread.list.push(json!({"type": "ai", "content": format!("Error: {error}")}));
+            }
+        });
+    }));
     all.extend(bugs("first-user-message-forgotten", SAID_ONCE, FROM_RUN_TO_RUN, |agent, shows| {
         on_later_runs(agent, shows, |_, request| {
             let first = request.iter().position(|message| is(message, "human"));
@@ -271,6 +279,16 @@ fn independence() -> Vec<Planted> {
             sound::message(run, words)
         });
         agent.end = Box::new(|run| run.memory["pending"] = json!(!run.thread.pending.is_empty()));
+    }));
+    all.extend(bugs("results-kept-by-id-over-runs", &[clause::AGENT_RESULT], &[Always], |agent, _| {
+        agent.execute = Box::new(|run, call| {
+            let answer = sound::execute(run, call);
+            let id = text(&call["id"]).to_owned();
+            if run.thread.notes["results"][&id].is_null() {
+                run.thread.notes["results"][&id] = answer;
+            }
+            run.thread.notes["results"][&id].clone()
+        });
     }));
     all.extend(bugs("results-kept-by-id-in-the-process", INDEPENDENT, &[Always], |agent, _| {
         agent.execute = Box::new(|run, call| {

@@ -25,6 +25,16 @@ fn compaction() -> Vec<Planted> {
         reading("summaries-as-assistant-messages", |agent| {
             compacts_as(agent, |summary| summary["type"] = "ai".into());
         }),
+        reading("summaries-in-the-frameworks-own-words", |agent| {
+            compacts_as(agent, |summary| summary["content"] = "Earlier, the user and the assistant talked.".into());
+        }),
+        reading("summaries-shortened", |agent| {
+            compacts_as(agent, |summary| {
+                let half = text(&summary["content"]).chars().count() * 2 / 3;
+                let kept: String = text(&summary["content"]).chars().take(half).collect();
+                summary["content"] = format!("{kept}…").into();
+            });
+        }),
         reading("a-mark-where-messages-were-taken-without-a-summary", |agent| {
             agent.compact = Box::new(|run, budget| {
                 let before = run.thread.list.len();

@@ -35,6 +35,14 @@ fn mended_without(agent: &mut Agent, drops: fn(&Value) -> bool) {
 pub(super) fn bugs() -> Vec<Planted> {
     vec![
         bug("broken-history-sent-as-it-is", HISTORY, |agent| on_broken(agent, |_| {})),
+        bug("ids-that-repeat-in-the-history-stay", HISTORY, |agent| {
+            on_broken(agent, |list| {
+                let repeats = |message: &Value| calls(message).windows(2).any(|two| two[0]["id"] == two[1]["id"]);
+                if !list.iter().any(repeats) {
+                    mend(list);
+                }
+            });
+        }),
         bug("only-the-last-call-mended", HISTORY, |agent| {
             on_broken(agent, |list| {
                 let answers: Vec<Value> = list

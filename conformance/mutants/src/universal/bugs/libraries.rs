@@ -1,5 +1,6 @@
 //! What functions of common libraries do with input that they were not made for, as `golden/hazards.json` lists it.
 
+use super::super::operators as op;
 use super::{Edit, bug, each, on_arguments, on_given, on_response, on_text_result};
 use crate::agent::{Agent, ToolOutcome, calls, outcome, text};
 use crate::planted::Planted;
@@ -39,24 +40,6 @@ fn python_key(value: &Value) -> Value {
     key
 }
 
-/// As Swift compares: canonically equivalent texts are equal.
-fn composed(name: &str) -> String {
-    name.replace("e\u{301}", "\u{e9}").replace("A\u{30a}", "\u{c5}")
-}
-
-/// As ICU compares: some characters have no weight.
-fn weighty(name: &str) -> String {
-    name.replace(['\u{ad}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}'], "")
-}
-
-/// As PHP's `==` compares two numeric strings.
-fn numeric(name: &str) -> String {
-    name.parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite())
-        .map_or_else(|| name.to_owned(), |number| number.to_string())
-}
-
 /// Compares ids of a response by a key: the second of two that count as equal gets another id. Tools are found by that key, too.
 fn compared_by(agent: &mut Agent, key: Edit) {
     on_response(agent, move |run, message| {
@@ -86,9 +69,9 @@ const RESERVED: [&str; 5] = ["self", "cls", "config", "callbacks", "run_manager"
 
 pub(super) fn bugs() -> Vec<Planted> {
     let keys: [(&str, Edit); 3] = [
-        ("ids-compared-up-to-normalization", composed),
-        ("ids-compared-without-weightless-characters", weighty),
-        ("ids-compared-as-numbers", numeric),
+        ("ids-compared-up-to-normalization", op::canonical),
+        ("ids-compared-without-weightless-characters", op::weighty),
+        ("ids-compared-as-numbers", op::numeric),
     ];
     let mut bugs: Vec<Planted> = keys
         .into_iter()
@@ -110,7 +93,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("arguments-that-look-like-lists-become-lists", RESPONSE, |agent| {
             on_arguments(agent, |args| {
-                each(args, &super::super::operators::as_list);
+                each(args, &op::as_list);
                 // Arguments are declared as an object.
                 if args.as_array().is_some_and(Vec::is_empty) {
                     *args = Map::new().into();

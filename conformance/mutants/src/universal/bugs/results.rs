@@ -1,7 +1,7 @@
 //! AGENT-RESULT, AGENT-RESULT-COMPACT and AGENT-NUMBERS: how results are written, and numbers everywhere.
 
-use super::{bug, cut, drop_members, each, family, on_arguments, on_structured, on_text_result};
-use crate::agent::{Agent, ToolOutcome, calls, content, text};
+use super::{bug, drop_members, each, family, on_arguments, on_structured, on_text_result};
+use crate::agent::{Agent, ToolOutcome, calls, content};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec::surrogates::unmark_surrogates;
@@ -317,30 +317,6 @@ pub(super) fn bugs() -> Vec<Planted> {
             });
         }),
     ];
-    bugs.extend(family("results-deeper-than-{n}-cut", RESULT, &[1, 3, 10, 50], |agent, size| {
-        fn prune(value: &Value, depth: usize) -> Value {
-            match value {
-                Value::Array(_) | Value::Object(_) if depth == 0 => "[Object]".into(),
-                Value::Array(elements) => elements.iter().map(|element| prune(element, depth - 1)).collect(),
-                Value::Object(members) => {
-                    members.iter().map(|(name, member)| (name.clone(), prune(member, depth - 1))).collect()
-                }
-                other => other.clone(),
-            }
-        }
-        on_structured(agent, move |value| json_text(&prune(value, size)));
-    }));
-    bugs.extend(family("results-with-at-most-{n}-members", RESULT, &[1, 10, 100, 999], |agent, size| {
-        on_structured(agent, move |value| match value {
-            Value::Object(members) => {
-                json_text(&members.iter().take(size).map(|(name, member)| (name.clone(), member.clone())).collect())
-            }
-            other => json_text(other),
-        });
-    }));
-    bugs.extend(family("structured-results-cut-at-{n}-characters", RESULT, &[20, 1_000, 10_000], |agent, size| {
-        on_structured(agent, move |value| cut(text(&json_text(value)), size).into());
-    }));
     bugs.extend(family("results-swapped-from-call-{n}-on", RESULT, &[1, 9, 64, 250], |agent, size| {
         agent.answers = Box::new(move |_, answers| {
             let mut contents: Vec<Value> = answers.iter().skip(size).map(|answer| answer["content"].clone()).collect();

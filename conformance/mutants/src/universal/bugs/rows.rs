@@ -75,57 +75,46 @@ const fn lists(
 /// What happens to texts.
 #[rustfmt::skip]
 const TEXTS: &[BugRow] = &[
-    row("results-as-templates", TEXT, Result, Text(op::template)),
-    row("results-without-tags", TEXT, Result, Text(op::without_tags)),
     row("results-without-tokens", TEXT, Result, Text(op::without_tokens)),
-    row("results-with-entities-read", TEXT, Result, Text(op::entities_read)),
-    row("results-without-control-characters", TEXT, Result, Text(op::printable)),
     row("results-without-colours", TEXT, Result, Text(op::without_colours)),
     row("results-without-invisible-characters", TEXT, Result, Text(op::visible)),
     row("results-with-unix-line-ends", TEXT, Result, Text(op::unix_lines)),
     row("results-up-to-nul", TEXT, Result, Text(op::up_to_nul)),
-    row("results-in-ascii-alone", TEXT, Result, Text(op::ascii)),
     row("results-in-the-basic-plane", TEXT, Result, Text(op::basic_plane)),
-    row("results-with-escapes-read", TEXT, Result, Text(op::backslashes_read)),
-    row("results-trimmed", TEXT, Result, Text(op::trimmed)),
     row("results-trimmed-behind", TEXT, Result, Text(op::trimmed_behind)),
     row("results-with-spaces-joined", TEXT, Result, Text(op::spaces_joined)),
-    row("results-composed", TEXT, Result, Text(op::composed)),
-    row("results-without-fences", TEXT, Result, Text(op::without_fences)),
     row("results-with-the-home-expanded", TEXT, Result, Text(op::home_expanded)),
     row("results-with-tabs-as-spaces", TEXT, Result, Text(op::tabs_as_spaces)),
     row("results-that-are-white-space-emptied", TEXT, Result, Text(op::white_space_emptied)),
     row("results-split-into-lines-and-joined", TEXT, Result, Text(op::split_lines)),
     row("results-split-at-line-feeds-and-joined", TEXT, Result, Text(|text| text.trim_end_matches('\n').to_owned())),
-    row("results-as-replacements-in-javascript", TEXT, Result, Text(op::javascripts_replacement)),
     row("results-as-replacements-in-java", TEXT, Result, Text(op::javas_replacement)),
     row("results-as-formats-in-go", TEXT, Result, Text(op::gos_format)),
     row("results-decoded-as-urls", TEXT, Result, Text(op::url_decoded)),
     row("results-in-latin-1", TEXT, Result, Text(op::latin_1)),
     row("results-without-their-byte-order-mark", TEXT, Result, Text(|text| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned())),
     row("results-of-one-zero-emptied", RESULT, Result, Text(|text| if text == "0" { String::new() } else { text.to_owned() })),
-    row("questions-as-templates", TEXT, ANY, Text(op::template)),
+    row("carriage-returns-of-responses-lost", TEXT, Said, Text(|text| text.replace('\r', ""))),
+    row("lines-of-responses-that-begin-with-data-unpacked", TEXT, Said, Text(|text| text.strip_prefix("data: ").unwrap_or(text).to_owned())),
     row("questions-without-tokens", TEXT, ANY, Text(op::without_tokens)),
-    row("questions-trimmed", TEXT, ANY, Text(op::trimmed)),
-    row("questions-without-tags", TEXT, ANY, Text(op::without_tags)),
-    row("questions-without-control-characters", TEXT, ANY, Text(op::printable)),
-    row("system-message-as-a-template", TEXT, INSTRUCTIONS, Text(op::template)),
-    row("answers-of-the-history-as-templates", TEXT, GIVEN_ANSWER, Text(op::template)),
-    row("responses-as-templates", TEXT, Said, Text(op::template)),
-    row("responses-trimmed", TEXT, Said, Text(op::trimmed)),
-    row("arguments-as-templates", TEXT, Arguments, Text(op::template)),
-    row("arguments-trimmed", TEXT, Arguments, Text(op::trimmed)),
-    row("texts-in-structured-results-as-templates", TEXT, InResult, Text(op::template)),
+    row("texts-up-to-nul", TEXT, ANY, Text(op::up_to_nul)),
+    row("responses-up-to-nul", TEXT, Said, Text(op::up_to_nul)),
+    row("arguments-up-to-nul", TEXT, Arguments, Text(op::up_to_nul)),
+    row("errors-up-to-nul", TOLD, Failure, Text(op::up_to_nul)),
 
-    edits("results-cut-at-{n}-characters", TEXT, Result, op::first, &[1_000, 10_000, 65_536, 262_144]),
+    edits("results-cut-at-{n}-characters", TEXT, Result, op::first, &[1_000, 10_000, 65_536, 262_144, 500_000, 1_000_000, 2_000_000]),
     edits("results-end-at-{n}-characters", TEXT, Result, op::first, &[300_000, 1_048_576, 2_900_000]),
     edits("questions-cut-at-{n}-characters", TEXT, ANY, op::first, &[1_000, 20_000]),
+    edits("questions-cut-at-{n}-characters", TEXT, QUESTION, op::first, &[100_000, 500_000]),
+    edits("system-message-cut-at-{n}-characters", TEXT, INSTRUCTIONS, op::first, &[4_096, 100_000]),
+    edits("responses-cut-at-{n}-characters", TEXT, Said, op::first, &[5_000, 60_000, 250_000]),
+    edits("structured-results-cut-at-{n}-characters", RESULT, Structured, op::first, &[20, 1_000, 10_000, 100_000, 1_000_000]),
     edits("questions-end-at-{n}-characters", TEXT, QUESTION, op::first, &[65_536, 300_000]),
     edits("instructions-end-at-{n}-characters", TEXT, INSTRUCTIONS, op::first, &[32_768, 100_000]),
     edits("given-results-end-at-{n}-characters", TEXT, GIVEN_RESULT, op::first, &[2_000, 100_000]),
     edits("given-answers-end-at-{n}-characters", TEXT, GIVEN_ANSWER, op::first, &[2_000, 100_000]),
     edits("texts-beside-calls-end-at-{n}-characters", TEXT, Said, op::first, &[4_096, 100_000]),
-    edits("arguments-cut-at-{n}-characters", TEXT, Arguments, op::first, &[1_000, 16_000]),
+    edits("arguments-cut-at-{n}-characters", TEXT, Arguments, op::first, &[1_000, 16_000, 65_536, 262_144]),
     edits("arguments-end-at-{n}-characters", TEXT, Arguments, op::first, &[65_536, 200_000, 1_900_000]),
     edits("structured-results-end-at-{n}-characters", RESULT, Structured, op::first, &[50_000, 190_000]),
     edits("errors-end-at-{n}-characters", TOLD, Failure, op::first, &[5_000, 50_000]),
@@ -136,6 +125,11 @@ const TEXTS: &[BugRow] = &[
     edits("lines-beyond-{n}-left-out", TEXT, Result, op::first_lines, &[2_000, 19_999]),
     // Readers that work piece by piece, and lose what lies on a border.
     edits("results-decoded-in-pieces-of-{n}-bytes", TEXT, Result, op::bytes_in_pieces, &[1_024, 4_096, 8_192, 16_384]),
+    edits("results-split-at-{n}-bytes", TEXT, Result, op::bytes_in_pieces, &[1_024, 8_192, 65_536]),
+    edits("questions-split-at-{n}-bytes", TEXT, QUESTION, op::bytes_in_pieces, &[16, 4_096]),
+    edits("responses-split-at-{n}-bytes", TEXT, Said, op::bytes_in_pieces, &[7, 256, 4_096]),
+    edits("responses-split-at-{n}-units", TEXT, Said, op::units_in_pieces, &[2, 16, 64, 1_000]),
+    edits("blank-pieces-of-{n}-of-responses-lost", TEXT, Said, op::without_blank_pieces, &[1, 4, 8]),
     edits("results-in-pieces-of-{n}-units", TEXT, Result, op::units_in_pieces, &[1_024, 4_096, 16_384]),
     edits("escapes-of-results-in-pieces-of-{n}-bytes", TEXT, Result, op::escapes_in_pieces, &[1_024, 4_096, 16_384]),
     edits("line-ends-at-borders-of-{n}-bytes-lost", TEXT, Result, op::returns_lost, &[4_096, 16_384]),
@@ -154,13 +148,30 @@ const TEXTS: &[BugRow] = &[
     edits("errors-decoded-in-pieces-of-{n}-bytes", TOLD, Failure, op::bytes_in_pieces, &[256, 1_024]),
 ];
 
+/// Where a text can be, with the clause of a changed text that AGENT-TEXT does not list.
+const POSITIONS: [(&str, TapSite, &[&str]); 9] = [
+    ("questions", QUESTION, START),
+    ("instructions", INSTRUCTIONS, START),
+    ("answers-of-the-history", GIVEN_ANSWER, START),
+    ("results-of-the-history", GIVEN_RESULT, START),
+    ("responses", Said, RESPONSE),
+    ("arguments", Arguments, RESPONSE),
+    ("results", Result, RESULT),
+    ("texts-in-structured-results", InResult, &[clause::AGENT_RESULT, clause::AGENT_ORDINARY, clause::AGENT_TEXT]),
+    ("errors", Failure, TOLD),
+];
+
 /// What happens inside arguments and results.
 #[rustfmt::skip]
 const VALUES: &[BugRow] = &[
     values("members-beyond-{n}-dropped", RESULT, InResult, op::first_members, &[1_024, 9_999]),
     values("elements-beyond-{n}-dropped", RESULT, InResult, op::first_elements, &[1_024, 9_999]),
+    values("results-with-at-most-{n}-members", RESULT, InResult, op::own_members, &[1, 10, 100, 999, 5_000]),
+    values("results-with-at-most-{n}-elements", RESULT, InResult, op::first_elements, &[100, 1_000, 10_000]),
+    values("results-deeper-than-{n}-cut", RESULT, InResult, op::pruned, &[1, 3, 10, 50]),
+    values("escapes-of-arguments-split-at-{n}-characters", TEXT, Arguments, op::escapes_split, &[8, 32, 128]),
     values("results-below-level-{n}-lost", RESULT, InResult, op::pruned, &[16, 32]),
-    values("only-the-first-{n}-arguments", RESPONSE, Arguments, op::own_members, &[1, 20, 199]),
+    values("only-the-first-{n}-arguments", RESPONSE, Arguments, op::own_members, &[1, 20, 199, 500, 2_000]),
     values("arguments-beyond-{n}-dropped", RESPONSE, Arguments, op::own_members, &[256, 1_999]),
     values("elements-of-arguments-beyond-{n}-dropped", RESPONSE, Arguments, op::first_elements, &[1_024, 9_999]),
     values("arguments-deeper-than-{n}-dropped", RESPONSE, Arguments, op::pruned, &[1, 4, 8]),
@@ -221,13 +232,13 @@ const LISTS: &[BugRow] = &[
     })),
     row("answers-in-reverse", ORDER, Answers, List(|answers| answers.reverse())),
     row("answers-sorted-by-id", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| text(&answer["tool_call_id"]).to_owned()))),
-    row("answers-in-the-order-of-hashes", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| op::bucket(text(&answer["tool_call_id"]))))),
+    row("answers-in-the-order-of-hashes", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| op::bucket(text(&answer["tool_call_id"]), 0)))),
     row("failures-last", ORDER, Answers, List(|answers| answers.sort_by_key(is_failure))),
     row("unknown-tools-last", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| text(&answer["content"]).starts_with("There is no tool")))),
     row("short-answers-first", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| text(&answer["content"]).len()))),
     row("calls-repeated-in-reverse", RESPONSE, Calls, List(|calls| calls.reverse())),
 
-    lists("only-{n}-calls-answered", ANSWERED, Answers, Vec::truncate, &[2, 5, 16, 64, 256]),
+    lists("only-{n}-calls-answered", ANSWERED, Answers, Vec::truncate, &[2, 5, 16, 64, 256, 512, 1_000]),
     lists("calls-beyond-{n}-unanswered", ANSWERED, Answers, Vec::truncate, &[299, 1_024, 2_569]),
     lists("results-beyond-{n}-wrap-around", RESULT, Answers, op::wrapped_around, &[512, 2_048]),
     lists("results-of-a-round-beyond-{n}-characters-emptied", RESULT, Answers, op::behind_a_budget, &[300_000, 1_800_000]),
@@ -240,8 +251,9 @@ const LISTS: &[BugRow] = &[
     }, &[50, 99]),
     lists("answers-from-number-{n}-on-come-first", ORDER, Answers, op::rotated, &[2, 9, 65, 250]),
     lists("answers-beyond-{n}-come-first", ORDER, Answers, op::rotated, &[300, 2_048]),
-    lists("only-the-first-{n}-calls", RESPONSE, Calls, Vec::truncate, &[1, 2, 10, 32, 128, 256]),
+    lists("only-the-first-{n}-calls", RESPONSE, Calls, Vec::truncate, &[1, 2, 10, 32, 128, 256, 512, 1_000, 2_000]),
     lists("calls-beyond-{n}-not-repeated", RESPONSE, Calls, Vec::truncate, &[300, 2_560]),
+    lists("history-cut-to-the-last-{n}-messages", START, GivenList, op::last, &[4, 20, 100, 999, 2_000, 5_000]),
     lists("newest-{n}-messages-given", START, GivenList, op::last, &[1_024, 4_096, 10_000]),
     lists("given-rounds-before-the-last-{n}-messages-dropped", START, GivenList, op::without_old_rounds, &[128, 996]),
     lists("list-of-a-multiple-of-{n}-loses-its-first", START, GivenList, op::full_loses_its_first, &[16, 64, 256]),
@@ -257,5 +269,13 @@ pub(super) fn bugs() -> Vec<Planted> {
             })
         })
     };
-    [TEXTS, VALUES, LISTS].into_iter().flatten().flat_map(of_row).collect()
+    let everywhere = POSITIONS.iter().flat_map(|&(place, site, clause)| {
+        // White space at the ends of an error is nobody's.
+        let hazards = op::HAZARDS.iter().filter(move |(what, ..)| site != Failure || *what != "trimmed");
+        hazards.map(move |&(what, edit, is_listed)| {
+            let breaks = if is_listed && site != Failure { TEXT } else { clause };
+            bug(&format!("{place}-{what}"), breaks, move |agent| agent.taps.0.push((site, Text(edit))))
+        })
+    });
+    [TEXTS, VALUES, LISTS].into_iter().flatten().flat_map(of_row).chain(everywhere).collect()
 }

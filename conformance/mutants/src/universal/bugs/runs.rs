@@ -74,6 +74,18 @@ pub(super) fn bugs() -> Vec<Planted> {
                 run.limit().is_some_and(|limit| rounds > limit as u64)
             });
         }),
+        bug("calls-of-a-tool-counted-over-runs", INDEPENDENT, |agent| {
+            agent.outcome = Box::new(|run, call| {
+                let is_spent = run.memory[text(&call["name"])].as_u64().is_some_and(|count| count > 1);
+                if is_spent { ToolOutcome::Failure("called too often".to_owned()) } else { outcome(run, call) }
+            });
+            agent.end = Box::new(|run, _| {
+                for call in run.list.iter().flat_map(calls) {
+                    let count = &mut run.memory[text(&call["name"])];
+                    *count = (count.as_u64().unwrap_or(0) + 1).into();
+                }
+            });
+        }),
         bug("no-run-after-a-failing-model", INDEPENDENT, |agent| {
             agent.begin = Box::new(|run| {
                 if run.memory == "failed" {

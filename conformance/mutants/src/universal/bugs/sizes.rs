@@ -34,6 +34,16 @@ fn budget(agent: &mut Agent, size: usize) {
     });
 }
 
+/// Does not know the tools behind so many.
+fn tools_beyond(agent: &mut Agent, size: usize) {
+    agent.outcome = Box::new(move |run, call| {
+        let tools = run.input["tools"].as_object();
+        let at = tools.and_then(|tools| tools.keys().position(|name| *name == call["name"]));
+        let is_known = at.is_none_or(|at| at < size);
+        if is_known { outcome(run, call) } else { ToolOutcome::Unknown(text(&call["name"]).to_owned()) }
+    });
+}
+
 pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs: Vec<Planted> = family("failures-beyond-{n}-end-the-run", FAILURE, &[10, 50, 99], |agent, size| {
         agent.after_round = Box::new(move |run| {
@@ -64,17 +74,8 @@ pub(super) fn bugs() -> Vec<Planted> {
             }
         });
     }));
-    bugs.extend(family("tools-beyond-{n}-not-found", RESULT, &[20, 127, 512, 999], |agent, size| {
-        agent.outcome = Box::new(move |run, call| {
-            let at =
-                run.input["tools"].as_object().and_then(|tools| tools.keys().position(|name| *name == call["name"]));
-            if at.is_some_and(|at| at >= size) {
-                ToolOutcome::Unknown(text(&call["name"]).to_owned())
-            } else {
-                outcome(run, call)
-            }
-        });
-    }));
+    bugs.extend(family("tools-beyond-{n}-not-found", RESULT, &[20, 127, 512, 999], tools_beyond));
+    bugs.extend(family("tools-beyond-number-{n}-not-found", RESULT, &[64, 128, 500], tools_beyond));
     bugs.extend(family("results-of-a-run-beyond-{n}-characters-removed", PREFIX, &[20_000, 100_000, 400_000], budget));
     bugs.extend(family("long-ids-cut-to-{n}-characters", &[clause::AGENT_IDS], &[100, 512], |agent, size| {
         agent.response = Box::new(move |run, message| {

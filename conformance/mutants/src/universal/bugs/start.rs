@@ -1,6 +1,6 @@
 //! AGENT-START: what becomes of the given list; AGENT-CALLER: what becomes of the caller's own.
 
-use super::{bug, family, is, on_given};
+use super::{bug, is, on_given};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -9,7 +9,7 @@ const START: &[&str] = &[clause::AGENT_START];
 const CALLER: &[&str] = &[clause::AGENT_CALLER];
 
 pub(super) fn bugs() -> Vec<Planted> {
-    let mut bugs = vec![
+    vec![
         bug("system-messages-not-sent", START, |agent| {
             on_given(agent, |list| list.retain(|message| !is(message, &["system"])));
         }),
@@ -164,12 +164,5 @@ pub(super) fn bugs() -> Vec<Planted> {
             });
         }),
         bug("callers-list-is-emptied", CALLER, |agent| agent.end = Box::new(|_, output| output["given"] = json!([]))),
-    ];
-    bugs.extend(family("history-cut-to-the-last-{n}-messages", START, &[4, 20, 100, 999], |agent, size| {
-        on_given(agent, move |list| {
-            let cut = list.len().saturating_sub(size);
-            list.drain(..cut);
-        });
-    }));
-    bugs
+    ]
 }

@@ -1,10 +1,11 @@
 //! AGENT-ENCODABLE: what becomes of lone surrogates. What happens to other texts are rows.
 
 use super::{bug, change_text, on_response};
-use crate::agent::{Agent, ToolOutcome, content};
+use crate::agent::{Agent, ToolOutcome, calls, content};
 use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
+use threadspec_judge::universal::halves;
 
 const TEXT: &[&str] = &[clause::AGENT_TEXT];
 const ENCODABLE: &[&str] = &[clause::AGENT_ENCODABLE];
@@ -15,7 +16,7 @@ fn halves_pass(agent: &mut Agent, passes: fn(&ToolOutcome) -> Option<Value>) {
 }
 
 pub(super) fn bugs() -> Vec<Planted> {
-    vec![
+    let mut bugs = vec![
         bug("texts-written-again-in-each-round", &[clause::AGENT_PREFIX], |agent| {
             super::on_later_requests(agent, |run, request| {
                 let end = run.requests.last().map_or(0, Vec::len);
@@ -68,32 +69,31 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("halves-end-the-run", ENCODABLE, |agent| {
             agent.content = Box::new(|run, outcome| {
-                if matches!(outcome, ToolOutcome::Result(Value::String(text)) if threadspec_judge::universal::halves::escaped(text) != *text)
-                {
+                if matches!(outcome, ToolOutcome::Result(Value::String(text)) if halves::escaped(text) != *text) {
                     run.stop = Some("surrogates not allowed".to_owned());
                 }
                 content(outcome)
             });
         }),
-        bug("replacement-characters-left-out-with-halves", TEXT, |agent| {
-            halves_pass(agent, |outcome| match outcome {
-                ToolOutcome::Result(Value::String(text))
-                    if threadspec_judge::universal::halves::escaped(text) != *text =>
-                {
-                    Some(threadspec_judge::universal::halves::repaired(text).replace('\u{fffd}', "").into())
-                }
-                _ => None,
+    ];
+    let lost: [(&str, fn(&str) -> String); 2] = [
+        ("replacement-characters-left-out-with-halves", |text| halves::repaired(text).replace('\u{fffd}', "")),
+        ("text-around-a-half-lost", |_| "?".into()),
+    ];
+    bugs.extend(lost.map(|(name, edit)| {
+        bug(name, TEXT, move |agent| {
+            agent.content = Box::new(move |_, outcome| match outcome {
+                ToolOutcome::Result(Value::String(text)) if halves::escaped(text) != *text => edit(text).into(),
+                _ => content(outcome),
             });
-        }),
-        bug("text-around-a-half-lost", TEXT, |agent| {
-            halves_pass(agent, |outcome| match outcome {
-                ToolOutcome::Result(Value::String(text))
-                    if threadspec_judge::universal::halves::escaped(text) != *text =>
-                {
-                    Some("?".into())
-                }
-                _ => None,
-            });
-        }),
-    ]
+        })
+    }));
+    bugs.push(bug("halves-of-ids-pass", ENCODABLE, |agent| {
+        on_response(agent, |run, message| {
+            for (call, said) in super::calls_mut(message).zip(calls(&run.scripted(0))) {
+                call.insert("id".into(), said["id"].clone());
+            }
+        });
+    }));
+    bugs
 }

@@ -212,7 +212,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             });
         }),
     ];
-    bugs.extend(family("run-ends-after-{n}-rounds", GOES_ON, &[1, 3, 10, 25, 50, 118], |agent, size| {
+    bugs.extend(family("run-ends-after-{n}-rounds", GOES_ON, &[1, 3, 10, 25, 50, 118, 150], |agent, size| {
         ends_after(agent, move |_, turn| turn >= size);
     }));
     bugs.extend(family("run-ends-after-{n}-calls", GOES_ON, &[2, 10, 100], |agent, size| {

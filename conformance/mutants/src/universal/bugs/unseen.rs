@@ -32,22 +32,33 @@ fn on_end(agent: &mut Agent, change: fn(&mut Vec<Value>, usize)) {
     });
 }
 
+/// Takes the text of a message away.
+fn emptied(message: Option<&mut Value>) {
+    message.into_iter().for_each(|message| message["content"] = "".into());
+}
+
+/// Takes the text beside calls away where an answer begins with these words.
+fn emptied_beside(agent: &mut Agent, words: &'static str) {
+    agent.answers = Box::new(move |run, answers| {
+        let is_told = answers.iter().any(|answer| text(&answer["content"]).starts_with(words));
+        emptied(run.list.last_mut().filter(|_| is_told));
+    });
+}
+
+/// The text of the first question.
+fn question(run: &RunState) -> String {
+    let first = run.list.iter().find(|message| is(message, &["human"]));
+    first.map(|message| text(&message["content"]).to_owned()).unwrap_or_default()
+}
+
 /// What the list at the end lacks.
 fn endings() -> Vec<Planted> {
     vec![
         bug("last-text-beside-calls-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| {
-                if let Some(message) = list.iter_mut().skip(given).rfind(|message| !calls(message).is_empty()) {
-                    message["content"] = "".into();
-                }
-            });
+            on_end(agent, |list, given| emptied(list[given..].iter_mut().rfind(|message| !calls(message).is_empty())));
         }),
         bug("first-text-beside-calls-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| {
-                if let Some(message) = list.iter_mut().skip(given).find(|message| !calls(message).is_empty()) {
-                    message["content"] = "".into();
-                }
-            });
+            on_end(agent, |list, given| emptied(list[given..].iter_mut().find(|message| !calls(message).is_empty())));
         }),
         bug("names-of-the-second-round-missing-at-the-end", END, |agent| {
             on_end(agent, |list, given| {
@@ -203,25 +214,16 @@ fn leftovers() -> Vec<Planted> {
         bug("conversation-found-by-its-first-question", INDEPENDENT, |agent| {
             agent.begin = Box::new(|run| {
                 mend(&mut run.list);
-                let first = run
-                    .list
-                    .iter()
-                    .find(|message| is(message, &["human"]))
-                    .map(|message| text(&message["content"]).to_owned());
-                if let Some(earlier) = run.memory[first.unwrap_or_default()].as_array().filter(|_| run.list.len() == 1)
-                {
+                let first = question(run);
+                if let Some(earlier) = run.memory[first].as_array().filter(|_| run.list.len() == 1) {
                     run.list.splice(0..0, earlier.iter().cloned());
                 }
                 Ok(())
             });
             agent.end = Box::new(|run, _| {
-                let first = run
-                    .list
-                    .iter()
-                    .find(|message| is(message, &["human"]))
-                    .map(|message| text(&message["content"]).to_owned());
+                let first = question(run);
                 if let Some(last) = run.list.last().filter(|last| calls(last).is_empty() && is(last, &["ai"])) {
-                    run.memory[first.unwrap_or_default()] = json!([run.list[0], last]);
+                    run.memory[first] = json!([run.list[0], last]);
                 }
             });
         }),
@@ -328,22 +330,8 @@ fn pairs() -> Vec<Planted> {
                     .for_each(|answer| answer["content"] = first.clone());
             });
         }),
-        bug("text-beside-a-failing-call-dropped", RESPONSE, |agent| {
-            agent.answers = Box::new(|run, answers| {
-                let failed = answers.iter().any(|answer| text(&answer["content"]).starts_with("The tool failed"));
-                if let Some(last) = run.list.last_mut().filter(|_| failed) {
-                    last["content"] = "".into();
-                }
-            });
-        }),
-        bug("text-beside-an-unknown-tool-dropped", RESPONSE, |agent| {
-            agent.answers = Box::new(|run, answers| {
-                let unknown = answers.iter().any(|answer| text(&answer["content"]).starts_with("There is no tool"));
-                if let Some(last) = run.list.last_mut().filter(|_| unknown) {
-                    last["content"] = "".into();
-                }
-            });
-        }),
+        bug("text-beside-a-failing-call-dropped", RESPONSE, |agent| emptied_beside(agent, "The tool failed")),
+        bug("text-beside-an-unknown-tool-dropped", RESPONSE, |agent| emptied_beside(agent, "There is no tool")),
         bug("inner-list-of-the-last-result-unwrapped", RESULT, |agent| {
             agent.answers = Box::new(|_, answers| {
                 if let Some(last) = answers.last_mut().filter(|last| text(&last["content"]).starts_with("[[")) {

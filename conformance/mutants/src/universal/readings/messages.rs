@@ -194,6 +194,12 @@ pub(super) fn readings() -> Vec<Planted> {
                 }
             });
         }),
+        reading("system-messages-kept-beside-the-list-at-the-end", |agent| {
+            agent.end = Box::new(|_, output| {
+                let list = output["messages"].as_array_mut();
+                list.into_iter().for_each(|list| list.retain(|message| message["type"] != "system"));
+            });
+        }),
         reading("no-list-at-the-end", |agent| {
             agent.end = Box::new(|_, output| {
                 if let Some(members) = output.as_object_mut() {

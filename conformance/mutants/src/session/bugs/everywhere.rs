@@ -1,0 +1,72 @@
+//! What programs do with odd texts, at the positions that only sessions have: stored texts, reasons, edits, thoughts and summaries.
+
+use crate::agent::taps::each;
+use crate::planted::{Kind, OnSession, Planted};
+use crate::threads::{SessionAgent, sound};
+use crate::universal::operators::HAZARDS;
+use serde_json::Value;
+use threadspec_golden::clause;
+use threadspec_judge::protocol::JudgeProfile;
+
+/// What a program makes of a text.
+type Edit = fn(&str) -> String;
+
+/// Plants the edit of a text.
+type Plant = fn(&mut SessionAgent, Edit);
+
+fn edited(value: &mut Value, edit: Edit) {
+    each(value, &|value| {
+        if let Value::String(text) = value {
+            *text = edit(text);
+        }
+    });
+}
+
+/// Edits a member of each decision before it is taken.
+fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: Edit) {
+    agent.decisions = Box::new(move |run, decisions| {
+        let mut decisions = decisions.clone();
+        let own = decisions.as_object_mut().into_iter().flat_map(|members| members.values_mut());
+        own.filter_map(|decision| decision.get_mut(name)).for_each(|member| edited(member, edit));
+        sound::decisions(run, &decisions)
+    });
+}
+
+const POSITIONS: [(&str, &[&str], Plant); 5] = [
+    ("stored-texts", &[clause::SESSION_SAID_ONCE], |agent, edit| {
+        agent.loaded = Box::new(move |run| {
+            run.thread.list.iter_mut().for_each(|message| edited(&mut message["content"], edit));
+        });
+    }),
+    ("reasons", &[clause::SESSION_DENIED], |agent, edit| in_decisions(agent, "reason", edit)),
+    ("edits", &[clause::SESSION_APPROVED], |agent, edit| in_decisions(agent, "args", edit)),
+    ("thoughts", &[clause::SESSION_OPAQUE], |agent, edit| {
+        agent.request = Box::new(move |run| {
+            let mut request = sound::request(run);
+            let parts = request.iter_mut().filter_map(|message| message.get_mut("opaque")?.as_array_mut()).flatten();
+            parts.filter_map(|part| part.get_mut("text")).for_each(|text| edited(text, edit));
+            request
+        });
+    }),
+    ("summaries", &[clause::SESSION_COMPACT], |agent, edit| {
+        agent.compact = Box::new(move |run, budget| {
+            let mut budget = budget.clone();
+            budget.get_mut("summary").into_iter().for_each(|summary| edited(summary, edit));
+            sound::compact(run, &budget);
+        });
+    }),
+];
+
+pub(super) fn all() -> Vec<Planted> {
+    let at = |(place, breaks, plant): (&'static str, &'static [&'static str], Plant)| {
+        // White space at the ends of what is quoted is nobody's.
+        let is_open = move |what: &str| what != "trimmed" || !matches!(place, "reasons" | "summaries");
+        HAZARDS.into_iter().filter(move |(what, ..)| is_open(what)).map(move |(what, edit, _)| {
+            let planted = OnSession(Box::leak(Box::new(move |agent: &mut SessionAgent| plant(agent, edit))));
+            let kind = if place == "reasons" { Kind::SessionLapse(planted) } else { Kind::SessionBug(planted) };
+            let name = format!("{place}-{what}").leak();
+            Planted { name, kind, breaks, profiles: &[JudgeProfile::Universal] }
+        })
+    };
+    POSITIONS.into_iter().flat_map(at).collect()
+}
