@@ -123,7 +123,10 @@ fn part_of(last: &Attempt, message: &WireMessage) -> Value {
     let whole = last.said.iter().flat_map(|said| said.whole_calls(&last.came));
     let is_sent = |call: &&SaidByModel| message.calls.iter().any(|sent| sent.id == call.id);
     let calls: Vec<Value> = whole.filter(is_sent).map(call).collect();
-    if !calls.is_empty() {
+    if calls.is_empty() {
+        // A text that was cut off, behind which the model may be asked again.
+        turn.insert("stop".to_owned(), "length".into());
+    } else {
         turn.insert("tool_calls".to_owned(), calls.into());
     }
     turn.into()
