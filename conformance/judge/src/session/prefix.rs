@@ -67,7 +67,7 @@ impl Judging<'_> {
         let is_stranger =
             |at: &usize| layout.item_of[*at].is_none() && !layout.blocks[*at].message.text().trim().is_empty();
         if let Some(stranger) = (0..last).find(is_stranger).map(|at| layout.blocks[at].message) {
-            let what = format!("{}: nobody said {}", place.at(None), stranger.shown());
+            let what = format!("{}: nobody sent {}", place.at(None), stranger.shown());
             self.add(clause::SESSION_PREFIX, what);
         }
     }

@@ -319,7 +319,7 @@ impl Judging<'_> {
             let what = format!("the summary {}", text_became(summary, Some(message.text())));
             self.add(clause::SESSION_COMPACT, format!("{place_of}: {what}"));
         } else if message.speaker == Speaker::Ai && self.is_behind_a_failed_model(place.run) {
-            self.add(clause::AGENT_MODEL_FAILURE, format!("{place_of}: the model never said {shown}"));
+            self.add(clause::AGENT_MODEL_FAILURE, format!("{place_of}: the model never sent {shown}"));
         }
     }
 
@@ -395,7 +395,7 @@ fn mangled<'a>(session: &'a JudgedScript, run: usize, text: &str) -> Option<&'a 
     summaries.find(|summary| !is_whole && is_mangled(summary, text))
 }
 
-/// Returns whether a text is a summary in which something was changed: neither shortened then, nor told in other words.
+/// Returns whether a text is a summary in which something was changed: but which is neither shortened nor worded anew.
 fn is_mangled(summary: &str, text: &str) -> bool {
     let summary: Vec<char> = summary.trim().chars().collect();
     let (told, length): (Vec<char>, usize) = (text.chars().collect(), summary.len());

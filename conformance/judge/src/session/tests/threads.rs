@@ -98,7 +98,7 @@ fn the_prefix_stays() {
     let behind =
         ["SESSION-PREFIX: run 3, request 1, message 8: the response to the last request of run 2 should be here"];
     assert_found(&plain(), &reports(|list| list.insert(7, h("Today is Monday."))), &behind);
-    let between = ["SESSION-PREFIX: run 3, request 1: nobody said a human message, \"Today is Monday.\""];
+    let between = ["SESSION-PREFIX: run 3, request 1: nobody sent a human message, \"Today is Monday.\""];
     assert_found(&plain(), &reports(|list| list.insert(8, h("Today is Monday."))), &between);
     // A note behind it all is no change of what was sent.
     assert_sound(&plain(), &reports(|list| list.insert(9, h("Today is Monday."))));
@@ -212,7 +212,7 @@ fn nobody_answers_for_a_failed_model() {
     let runs = |list: &[Value]| vec![failed.clone(), run(&[list], &[])];
     assert_sound(&input, &runs(&[&first[..], &[h("Well?")]].concat()));
     let found =
-        ["AGENT-MODEL-FAILURE: run 2, request 1, message 3: the model never said an ai message, \"Error: overloaded\""];
+        ["AGENT-MODEL-FAILURE: run 2, request 1, message 3: the model never sent an ai message, \"Error: overloaded\""];
     assert_found(&input, &runs(&[&first[..], &[said, h("Well?")]].concat()), &found);
 }
 

@@ -9,12 +9,12 @@ use threadspec_golden::clause;
 use threadspec_judge::protocol::JudgeProfile;
 
 /// What a program makes of a text.
-type Edit = fn(&str) -> String;
+type TextEdit = fn(&str) -> String;
 
 /// Plants the edit of a text.
-type Plant = fn(&mut SessionAgent, Edit);
+type PlantIn = fn(&mut SessionAgent, TextEdit);
 
-fn edited(value: &mut Value, edit: Edit) {
+fn edited(value: &mut Value, edit: TextEdit) {
     each(value, &|value| {
         if let Value::String(text) = value {
             *text = edit(text);
@@ -23,7 +23,7 @@ fn edited(value: &mut Value, edit: Edit) {
 }
 
 /// Edits a member of each decision before it is taken.
-fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: Edit) {
+fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: TextEdit) {
     agent.decisions = Box::new(move |run, decisions| {
         let mut decisions = decisions.clone();
         let own = decisions.as_object_mut().into_iter().flat_map(|members| members.values_mut());
@@ -32,7 +32,7 @@ fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: Edit) {
     });
 }
 
-const POSITIONS: [(&str, &[&str], Plant); 5] = [
+const POSITIONS: [(&str, &[&str], PlantIn); 5] = [
     ("stored-texts", &[clause::SESSION_SAID_ONCE], |agent, edit| {
         agent.loaded = Box::new(move |run| {
             run.thread.list.iter_mut().for_each(|message| edited(&mut message["content"], edit));
@@ -58,7 +58,7 @@ const POSITIONS: [(&str, &[&str], Plant); 5] = [
 ];
 
 pub(super) fn all() -> Vec<Planted> {
-    let at = |(place, breaks, plant): (&'static str, &'static [&'static str], Plant)| {
+    let at = |(place, breaks, plant): (&'static str, &'static [&'static str], PlantIn)| {
         // White space at the ends of what is quoted is nobody's.
         let is_open = move |what: &str| what != "trimmed" || !matches!(place, "reasons" | "summaries");
         HAZARDS.into_iter().filter(move |(what, ..)| is_open(what)).map(move |(what, edit, _)| {
