@@ -9,12 +9,12 @@ use threadspec_golden::clause;
 use threadspec_judge::protocol::JudgeProfile;
 
 /// What a program makes of a text.
-type TextEdit = fn(&str) -> String;
+type SessionTextEdit = fn(&str) -> String;
 
 /// Plants the edit of a text.
-type PlantIn = fn(&mut SessionAgent, TextEdit);
+type PlantIn = fn(&mut SessionAgent, SessionTextEdit);
 
-fn edited(value: &mut Value, edit: TextEdit) {
+fn edited(value: &mut Value, edit: SessionTextEdit) {
     each(value, &|value| {
         if let Value::String(text) = value {
             *text = edit(text);
@@ -23,7 +23,7 @@ fn edited(value: &mut Value, edit: TextEdit) {
 }
 
 /// Edits a member of each decision before it is taken.
-fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: TextEdit) {
+fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: SessionTextEdit) {
     agent.decisions = Box::new(move |run, decisions| {
         let mut decisions = decisions.clone();
         let own = decisions.as_object_mut().into_iter().flat_map(|members| members.values_mut());
