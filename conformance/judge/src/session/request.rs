@@ -395,7 +395,7 @@ fn mangled<'a>(session: &'a JudgedScript, run: usize, text: &str) -> Option<&'a 
     summaries.find(|summary| !is_whole && is_mangled(summary, text))
 }
 
-/// Returns whether a text is a summary in which something was changed: but which is neither shortened nor worded anew.
+/// Returns whether a text is a summary with changes, and neither a shorter one nor another wording.
 fn is_mangled(summary: &str, text: &str) -> bool {
     let summary: Vec<char> = summary.trim().chars().collect();
     let (told, length): (Vec<char>, usize) = (text.chars().collect(), summary.len());
