@@ -397,18 +397,21 @@ fn mangled<'a>(session: &'a JudgedScript, run: usize, text: &str) -> Option<&'a 
 
 /// Returns whether a text is a summary with changes, and neither a shorter one nor another wording.
 fn is_mangled(summary: &str, text: &str) -> bool {
-    let summary: Vec<char> = summary.trim().chars().collect();
-    let (told, length): (Vec<char>, usize) = (text.chars().collect(), summary.len());
-    let is_there = |part: &[char]| part.is_empty() || told.windows(part.len()).any(|window| window == part);
-    let longest = |is_part: &dyn Fn(usize) -> bool| (0..=length).rev().find(|n| is_part(*n)).unwrap_or(0);
-    let [begins, ends] = [longest(&|n| is_there(&summary[..n])), longest(&|n| is_there(&summary[length - n..]))];
+    let summary = summary.trim();
+    let bounds: Vec<usize> = summary.char_indices().map(|(at, _)| at).chain([summary.len()]).collect();
+    let (length, told) = (bounds.len() - 1, text.chars().count());
+    // If a beginning is in the text, each shorter one is; the same holds for ends.
+    let begins = bounds[1..].partition_point(|end| text.contains(&summary[..*end]));
+    let ends = length - bounds[..length].partition_point(|start| !text.contains(&summary[*start..]));
     // What is much shorter was shortened.
-    let is_like = begins.min(ends) >= 16.min(length / 8).max(1) && told.len() * 4 >= length * 3;
+    let is_like = begins.min(ends) >= 16.min(length / 8).max(1) && told * 4 >= length * 3;
     // A short one is like many texts.
     let is_long = length >= 24;
-    let own: String = summary.iter().collect();
-    let is_garbled_inside = || told.windows(length).any(|window| is_garbled(&own, &window.iter().collect::<String>()));
-    is_like && (is_long || begins + ends + 2 >= length) || is_long && is_garbled_inside()
+    let is_garbled_inside = || {
+        let told: Vec<char> = text.chars().collect();
+        told.windows(length).any(|window| is_garbled(summary, &window.iter().collect::<String>()))
+    };
+    is_like && (is_long || begins + ends + 2 >= length) || is_long && told <= 4 * length && is_garbled_inside()
 }
 
 /// Returns whether a message says again what an item is.
