@@ -431,7 +431,7 @@ fn warnings_are_a_line_for_each_cause() -> io::Result<()> {
     assert!(code == 0 && said.contains(first) && !said.contains("FAIL") && !said.contains("Fix first"), "{said}");
     assert!(
         said.contains(" causes: ")
-            && said.contains("; 6 cases (`should`: none counts), such as loop/limits/one-model-call\n"),
+            && said.contains("; 4 cases (of level `should`: none counts), such as loop/limits/one-model-call\n"),
         "{said}"
     );
     // One of several causes is in full where it counts: its clearest case.

@@ -151,7 +151,7 @@ const TEXTS: &[BugRow] = &[
 /// Where a text can be, with the clause of a changed text that AGENT-TEXT does not list.
 const POSITIONS: [(&str, TapSite, &[&str]); 9] = [
     ("questions", QUESTION, START),
-    ("instructions", INSTRUCTIONS, START),
+    ("system-texts", INSTRUCTIONS, START),
     ("answers-of-the-history", GIVEN_ANSWER, START),
     ("results-of-the-history", GIVEN_RESULT, START),
     ("responses", Said, RESPONSE),
