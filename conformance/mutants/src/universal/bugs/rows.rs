@@ -157,7 +157,7 @@ const POSITIONS: [(&str, TapSite, &[&str]); 9] = [
     ("responses", Said, RESPONSE),
     ("arguments", Arguments, RESPONSE),
     ("results", Result, RESULT),
-    ("texts-in-structured-results", InResult, &[clause::AGENT_RESULT, clause::AGENT_ORDINARY, clause::AGENT_TEXT]),
+    ("texts-in-structured-results", InResult, TEXT),
     ("errors", Failure, TOLD),
 ];
 
