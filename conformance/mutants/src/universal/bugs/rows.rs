@@ -270,8 +270,10 @@ pub(super) fn bugs() -> Vec<Planted> {
         })
     };
     let everywhere = POSITIONS.iter().flat_map(|&(place, site, clause)| {
-        // White space at the ends of an error is nobody's.
-        let hazards = op::HAZARDS.iter().filter(move |(what, ..)| site != Failure || *what != "trimmed");
+        // White space at the ends of an error is nobody's; no case has what AGENT-TEXT does not list inside a result.
+        let is_judged =
+            move |what: &str, is_listed| (site != Failure || what != "trimmed") && (site != InResult || is_listed);
+        let hazards = op::HAZARDS.iter().filter(move |(what, _, is_listed)| is_judged(what, *is_listed));
         hazards.map(move |&(what, edit, is_listed)| {
             let breaks = if is_listed && site != Failure { TEXT } else { clause };
             bug(&format!("{place}-{what}"), breaks, move |agent| agent.taps.0.push((site, Text(edit))))
