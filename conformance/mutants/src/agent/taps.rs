@@ -176,7 +176,8 @@ impl Operator {
         }
     }
 
-    fn change(self, value: &mut Value) {
+    /// Changes a value, or the texts inside.
+    pub(crate) fn change(self, value: &mut Value) {
         match self {
             Self::Text(_) | Self::TextBy(..) => each(value, &|value| {
                 if let Value::String(text) = value {

@@ -266,7 +266,7 @@ fn without_blank_lines(text: &str) -> String {
     text.split('\n').filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// What programs do with odd texts wherever these are, each with the end of its name, and whether AGENT-TEXT lists such texts.
+/// Lists what programs do with odd texts wherever these are, each with the end of its name, and whether AGENT-TEXT lists such texts.
 #[rustfmt::skip]
 pub(crate) const HAZARDS: [(&str, fn(&str) -> String, bool); 15] = [
     ("as-templates", template, true),

@@ -1,33 +1,21 @@
-//! What programs do with odd texts, at the positions that only sessions have: stored texts, reasons, edits, thoughts and summaries.
+//! Plants what programs do with odd texts where only sessions have texts: in stored texts, reasons, edits, thoughts and summaries.
 
-use crate::agent::taps::each;
+use crate::agent::taps::Operator;
 use crate::planted::{Kind, OnSession, Planted};
 use crate::threads::{SessionAgent, sound};
 use crate::universal::operators::HAZARDS;
-use serde_json::Value;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::JudgeProfile;
 
-/// What a program makes of a text.
-type SessionTextEdit = fn(&str) -> String;
-
-/// Plants the edit of a text.
-type PlantIn = fn(&mut SessionAgent, SessionTextEdit);
-
-fn edited(value: &mut Value, edit: SessionTextEdit) {
-    each(value, &|value| {
-        if let Value::String(text) = value {
-            *text = edit(text);
-        }
-    });
-}
+/// Plants an edit of texts.
+type PlantIn = fn(&mut SessionAgent, Operator);
 
 /// Edits a member of each decision before it is taken.
-fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: SessionTextEdit) {
+fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: Operator) {
     agent.decisions = Box::new(move |run, decisions| {
         let mut decisions = decisions.clone();
         let own = decisions.as_object_mut().into_iter().flat_map(|members| members.values_mut());
-        own.filter_map(|decision| decision.get_mut(name)).for_each(|member| edited(member, edit));
+        own.filter_map(|decision| decision.get_mut(name)).for_each(|member| edit.change(member));
         sound::decisions(run, &decisions)
     });
 }
@@ -35,7 +23,7 @@ fn in_decisions(agent: &mut SessionAgent, name: &'static str, edit: SessionTextE
 const POSITIONS: [(&str, &[&str], PlantIn); 5] = [
     ("stored-texts", &[clause::SESSION_SAID_ONCE], |agent, edit| {
         agent.loaded = Box::new(move |run| {
-            run.thread.list.iter_mut().for_each(|message| edited(&mut message["content"], edit));
+            run.thread.list.iter_mut().for_each(|message| edit.change(&mut message["content"]));
         });
     }),
     ("reasons", &[clause::SESSION_DENIED], |agent, edit| in_decisions(agent, "reason", edit)),
@@ -44,14 +32,14 @@ const POSITIONS: [(&str, &[&str], PlantIn); 5] = [
         agent.request = Box::new(move |run| {
             let mut request = sound::request(run);
             let parts = request.iter_mut().filter_map(|message| message.get_mut("opaque")?.as_array_mut()).flatten();
-            parts.filter_map(|part| part.get_mut("text")).for_each(|text| edited(text, edit));
+            parts.filter_map(|part| part.get_mut("text")).for_each(|text| edit.change(text));
             request
         });
     }),
     ("summaries", &[clause::SESSION_COMPACT], |agent, edit| {
         agent.compact = Box::new(move |run, budget| {
             let mut budget = budget.clone();
-            budget.get_mut("summary").into_iter().for_each(|summary| edited(summary, edit));
+            budget.get_mut("summary").into_iter().for_each(|summary| edit.change(summary));
             sound::compact(run, &budget);
         });
     }),
@@ -62,6 +50,7 @@ pub(super) fn all() -> Vec<Planted> {
         // White space at the ends of what is quoted is nobody's.
         let is_open = move |what: &str| what != "trimmed" || !matches!(place, "reasons" | "summaries");
         HAZARDS.into_iter().filter(move |(what, ..)| is_open(what)).map(move |(what, edit, _)| {
+            let edit = Operator::Text(edit);
             let planted = OnSession(Box::leak(Box::new(move |agent: &mut SessionAgent| plant(agent, edit))));
             let kind = if place == "reasons" { Kind::SessionLapse(planted) } else { Kind::SessionBug(planted) };
             let name = format!("{place}-{what}").leak();
