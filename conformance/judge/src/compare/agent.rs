@@ -11,7 +11,7 @@ use crate::protocol::{
     Call, ChatMessage, EventBody, Input, LoopOutput, Op, Output, Part, Parts, Request, ScriptedTurn, Shape, Speaker,
     ThreadEvent, ToolsOutput,
 };
-use crate::tolerance::iterations::{beginnings, request_limit};
+use crate::tolerance::input::{beginnings, request_limit};
 use serde_json::{Number, Value, json};
 use std::borrow::Cow;
 use threadspec::agent::StopReason;

@@ -3,7 +3,7 @@
 use super::covering::Origin;
 use super::expectation::Pattern;
 use super::written::{Extent, Sent, Written, apis, needs};
-use super::{AGENT, Accepted, GATEWAY, Oracle, SESSION, Severity, WIRE, severity};
+use super::{AGENT, Accepted, GATEWAY, Oracle, SESSION, Severity, WIRE, clause};
 use crate::error::Error;
 use crate::json;
 use crate::protocol::{Features, JudgeProfile, Op, RejectKind, Request};
@@ -367,7 +367,7 @@ impl Case {
         if reasoning == Some(false) {
             problems.push("`reasoning` restates the default".into());
         }
-        problems.extend(severity::problems(written.severity, written.evidence.as_deref()));
+        problems.extend(clause::problems(written.severity, written.evidence.as_deref()));
         let case = Self {
             id,
             op,

@@ -1,8 +1,6 @@
 //! Expected values: JSON with four matchers in it, and where an actual value differs.
 
-use super::alignment::{self, Next};
-use super::excerpt::excerpts;
-use super::mismatch::{Mismatches, Side, SideKind, TYPE, texts, values};
+use super::mismatch::{self, Mismatches, Next, Side, SideKind, TYPE, excerpts, texts, values};
 use crate::error::Error;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -284,7 +282,7 @@ fn closest_list(part: &Pattern, elements: &[Value], from: usize, path: &str) -> 
 fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Mismatches) {
     let (mut here, mut there) = (0, 0);
     while here < expected.len() || there < actual.len() {
-        match alignment::next(&expected[here..], &actual[there..]) {
+        match mismatch::next(&expected[here..], &actual[there..]) {
             Next::Pair => {
                 expected[here].compare(&actual[there], || format!("{path}/{here}"), found);
                 (here, there) = (here + 1, there + 1);

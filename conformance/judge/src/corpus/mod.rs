@@ -1,31 +1,26 @@
 //! The corpus: every case and every clause, from the files in this binary or from a folder, read strictly.
 
 mod accepted;
-mod alignment;
 mod case;
 mod clause;
 pub mod covering;
-mod excerpt;
 pub(crate) mod expectation;
 pub mod growth;
 pub mod hazards;
-mod layout;
 pub(crate) mod mismatch;
-mod oracle;
 mod session;
-mod severity;
 mod written;
 
 pub use accepted::Accepted;
 pub use case::{Case, Expect, Level, fingerprint, is_kebab_case};
 pub use clause::Clause;
-pub use excerpt::CONTEXT;
+pub use clause::Oracle;
+pub use clause::Severity;
 pub use expectation::{NOTHING, Pattern};
-pub use layout::{canonical, lay_out};
+pub use mismatch::CONTEXT;
 pub use mismatch::{Mismatch, Side, SideKind, Sides};
-pub use oracle::Oracle;
 pub use session::{session_features, session_problems};
-pub use severity::Severity;
+pub use written::{canonical, lay_out};
 
 use crate::error::Error;
 use crate::json::{self, on_deep_stack};

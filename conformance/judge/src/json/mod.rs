@@ -1,13 +1,11 @@
 //! JSON as it was written: tokens, so that `1.0`, a repeated key or a lone surrogate reaches a testee untouched, and
 //! values, read from any text that a testee may send.
 
-mod halves;
-mod stack;
 mod value;
 
-pub use halves::plain;
-pub(crate) use halves::{FORBIDDEN, settled};
-pub use stack::{DEEP_STACK, on_deep_stack};
+pub use value::plain;
+pub use value::{DEEP_STACK, on_deep_stack};
+pub(crate) use value::{FORBIDDEN, settled};
 
 use crate::Error;
 use memchr::{memchr_iter, memchr2, memchr2_iter};

@@ -1,6 +1,5 @@
 //! Protocol v1: its request and reply lines. `PROTOCOL.md` is the text for people.
 
-mod dialect;
 mod endpoint;
 mod hello;
 mod output;
@@ -13,7 +12,7 @@ pub use crate::shape::{
     ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionMessage, SessionOutput, SessionWireReport,
     Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
-pub use dialect::ServerDialect;
+pub use endpoint::ServerDialect;
 pub use endpoint::{Endpoint, Transport};
 pub use hello::Hello;
 pub use output::Output;

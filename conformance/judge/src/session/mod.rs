@@ -48,8 +48,8 @@ mod tests;
 
 use crate::Error;
 use crate::shape::SessionWireReport;
+use crate::universal::others::SessionState;
 use crate::universal::record::unwrap_answers;
-use crate::universal::several::SessionState;
 use crate::universal::wire::{ProviderView, is_of_wire};
 use crate::universal::{Abilities, AgentReply, Finding, Others, Ruling, WireState};
 use judging::Judging;

@@ -1,7 +1,7 @@
 //! Feedback to a verification that failed (LOOP-VERIFY): none where the verifier gave no reason, one where it gave one.
 
 use super::document::{Elements, renumber};
-use super::iterations::beginnings;
+use super::input::beginnings;
 use crate::protocol::{ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Speaker, ThreadEvent};
 use serde_json::Number;
 use threadspec::{Profile, Role, escape_text};

@@ -1,6 +1,6 @@
 //! The messages of a thread, where the literal profile accepts several forms.
 
-use super::iterations::beginnings;
+use super::input::beginnings;
 use crate::protocol::{ChatMessage, Input, LoopOutput, Part, Parts, Shape, Speaker, ThreadEvent};
 use threadspec::{Event, EventKind, read_events};
 

@@ -1,11 +1,12 @@
-//! Inputs that a program may refuse, or may read in another way.
+//! Finds inputs that a program may refuse or read in another way, and the requests that begin an iteration.
 
-use super::iterations::request_limit;
 use crate::json::{self, is_extreme, tokens};
-use crate::protocol::{EventBody, Input, Op, Part, ThreadEvent};
+use crate::protocol::{EventBody, Input, Op, Part, ScriptedTurn, ThreadEvent};
 use serde_json::Value;
 use threadspec::Profile;
 use threadspec_golden::clause;
+
+// Inputs that a program may refuse, or may read in another way.
 
 /// More requests than any script answers.
 const UNLIMITED: u64 = u32::MAX as u64;
@@ -96,10 +97,43 @@ pub(crate) fn neglectful_inputs(input: &str) -> Vec<(&'static str, String)> {
     limits.chain([(clause::LOOP_MAX, with("maxIterations", Value::Null))]).collect()
 }
 
+// Finds the requests of a loop that begin an iteration, by its script.
+
+/// The limit where a script names none (LOOP-LIMIT).
+const DEFAULT_LIMIT: u64 = 20;
+
+/// How many requests an iteration makes at most; the default for a limit of zero, which means that or no requests at all.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive, and the nearest will do")]
+pub fn request_limit(input: &Input) -> u64 {
+    // `20.0` is an integer, too; a limit beyond `u64` becomes the largest one.
+    let limit = input.max_tool_calls_per_iteration.double().filter(|&limit| limit > 0.0);
+    limit.map_or(DEFAULT_LIMIT, |limit| limit as u64)
+}
+
+/// The numbers of the requests that begin an iteration, in a run of so many requests: the first one, and each after a
+/// response without tool calls, a failure, or as many requests as the limit allows.
+pub fn beginnings(input: &Input, requests: usize) -> Vec<usize> {
+    let limit = request_limit(input);
+    let (mut beginnings, mut length) = (Vec::new(), 0);
+    let mut turns = input.turns();
+    for request in 0..requests {
+        if length == 0 {
+            beginnings.push(request);
+        }
+        length += 1;
+        if !turns.next().is_some_and(ScriptedTurn::has_calls) || length >= limit {
+            length = 0;
+        }
+    }
+    beginnings
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{beginnings, *};
     use crate::json::DEEP;
+    use crate::protocol::Input;
+    use serde_json::json;
 
     #[test]
     fn what_may_be_refused() {
@@ -136,5 +170,16 @@ mod tests {
         assert_eq!(other(Profile::Literal, 0).as_deref(), Some("{\"prompt\":\"\"}"));
         assert_eq!(other(Profile::Literal, 1), None);
         assert_eq!(other(Profile::Hardened, 0), None);
+    }
+
+    #[test]
+    fn an_iteration_ends_with_a_response_without_calls_or_at_the_limit() {
+        let turns =
+            [json!({"tool_calls": [1]}), json!({"tool_calls": [1]}), json!({"content": "a"}), json!({"error": "b"})];
+        let input = Input::of(json!({"model": turns}));
+        assert_eq!(beginnings(&input, 5), [0, 3, 4]);
+        let input = Input::of(json!({"model": turns, "maxToolCallsPerIteration": 1.0}));
+        assert_eq!(beginnings(&input, 3), [0, 1, 2]);
+        assert!(beginnings(&input, 0).is_empty());
     }
 }

@@ -6,12 +6,9 @@
 mod document;
 mod failures;
 mod feedback;
-mod form;
 mod history;
-mod input;
-pub mod iterations;
+pub mod input;
 mod observed;
-mod white_space;
 
 use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::Mismatches;
@@ -78,10 +75,10 @@ pub fn settled(asked: &Asked<'_>, output: Cow<'_, Value>) -> Output {
     match (&mut output, asked.op) {
         (Output::Text(text), Op::Escape) if literal => {
             let raw = |c: char| if is_xml_char(c) { c } else { '\u{fffd}' };
-            *text = white_space::raw_text(text).chars().map(raw).collect();
+            *text = document::raw_text(text).chars().map(raw).collect();
         }
         (Output::Text(document), _) if literal => {
-            if let Cow::Owned(raw) = white_space::raw_document(document) {
+            if let Cow::Owned(raw) = document::raw_document(document) {
                 *document = raw;
             }
         }
@@ -95,7 +92,7 @@ pub fn settled(asked: &Asked<'_>, output: Cow<'_, Value>) -> Output {
 fn settle(asked: &Asked<'_>, input: &Input, output: &mut Output) {
     let literal = asked.profile == Profile::Literal;
     if literal && input.is_in_xml_mode() {
-        let raw = |document: &str| white_space::raw_document(document).into_owned();
+        let raw = |document: &str| document::raw_document(document).into_owned();
         match output {
             Output::Messages(messages) => each_document_in(messages, &raw),
             Output::Run(run) => each_document(&mut run.requests, &raw),
@@ -103,7 +100,7 @@ fn settle(asked: &Asked<'_>, input: &Input, output: &mut Output) {
         }
     }
     if let Output::Run(run) = output {
-        form::order_arguments(input, run);
+        document::order_arguments(input, run);
         if literal {
             failures::settle(input, run);
         }

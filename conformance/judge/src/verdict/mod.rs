@@ -1,12 +1,11 @@
 //! Judges the outcome of a case: from outcome to verdict.
 
-mod charge;
 mod earlier;
 mod oracles;
 mod outcome;
 
-pub use charge::Charge;
 pub use earlier::Earlier;
+pub use outcome::Charge;
 pub use outcome::{Outcome, Unready};
 
 use crate::Error;

@@ -3,7 +3,7 @@
 use crate::corpus::Oracle;
 use crate::json::FORBIDDEN;
 use crate::protocol::{ChatMessage, Input, Op, Output, Part, Parts};
-use crate::tolerance::iterations::beginnings;
+use crate::tolerance::input::beginnings;
 use threadspec::surrogates::is_mark;
 use threadspec::{Event, Message, Profile, oracle};
 

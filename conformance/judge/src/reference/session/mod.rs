@@ -1,20 +1,18 @@
 //! Op `session`: the library's sessions, with scripted models and tools. Where a thread is stored, and what time it is, others say.
 
-mod digest;
 mod script;
-mod tools;
 
 use super::{RawInput, refused};
 use crate::json::plain;
 use crate::protocol::{Reply, Request};
 use crate::script::{CutMeans, ScriptCompaction, ScriptRun, SessionScript};
-use digest::image_digest;
+use script::image_digest;
+use script::{CutTools, ExecutedCall};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use threadspec::session::{ModelReply, ModelRequest, RunEnd, SentMessage, Session, Store, ThreadModel};
 use threadspec::surrogates::{marked, repair_surrogates};
 use threadspec::{Error, Message};
-use tools::{CutTools, ExecutedCall};
 
 /// Plays a session on the thread of a store. If the script kills the process in a run, the reply is [`Reply::Cut`] with the runs up to
 /// it; nothing is done in that run behind the kill, and nothing must be done behind it by the caller. The request goes on in another

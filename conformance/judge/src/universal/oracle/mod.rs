@@ -1,31 +1,16 @@
 //! The oracles, one for each clause. Each gets the run beside its script and adds what it finds.
 
-mod answered;
-mod caller;
-mod encodable;
+mod calls;
 mod end;
-mod failure;
-mod goes_on;
 mod history;
-mod ids;
-mod independent;
-mod limit;
-mod model_failure;
-mod order;
-mod prefix;
-mod response;
-mod result;
-mod result_compact;
-mod shared;
-mod start;
-mod stops;
-mod valid;
+mod isolation;
+mod results;
 
 use super::course::Course;
 use super::finding::Findings;
 
-pub(crate) use independent::judge as independent;
-pub(crate) use result::of_answer;
+pub(crate) use isolation::independent;
+pub(crate) use results::of_answer;
 
 /// An oracle. AGENT-TEXT, AGENT-NUMBERS and AGENT-ORDINARY have none of their own: their breaches come up wherever a value
 /// is compared, and are named by [`Findings::add_differences`].
@@ -34,40 +19,40 @@ pub(crate) type ClauseOracle = fn(&Course<'_>, &mut Findings);
 /// The oracles of each run of a session, whatever came before it; [`goes_on`], [`start`] and [`prefix`] only where nothing else explains their
 /// findings.
 pub(crate) const WITHIN_SESSION: [ClauseOracle; 10] = [
-    stops::judge,
-    limit::judge,
-    model_failure::judge,
-    response::judge,
-    ids::judge,
-    answered::judge,
-    failure::judge,
-    result::judge,
-    result_compact::judge,
-    encodable::judge,
+    end::stops,
+    end::limit,
+    end::model_failure,
+    calls::response,
+    calls::ids,
+    calls::answered,
+    results::failure,
+    results::result,
+    results::result_compact,
+    results::encodable,
 ];
-pub(crate) const GOES_ON: ClauseOracle = goes_on::judge;
-pub(crate) const START: ClauseOracle = start::judge;
-pub(crate) const PREFIX: ClauseOracle = prefix::judge;
+pub(crate) const GOES_ON: ClauseOracle = end::goes_on;
+pub(crate) const START: ClauseOracle = history::start;
+pub(crate) const PREFIX: ClauseOracle = history::prefix;
 
 /// In this order, since what one finds may keep a later one from judging.
 pub(crate) const ALL: [ClauseOracle; 19] = [
-    goes_on::judge,
-    stops::judge,
-    limit::judge,
-    model_failure::judge,
-    history::judge,
-    start::judge,
-    prefix::judge,
-    response::judge,
-    ids::judge,
-    answered::judge,
-    failure::judge,
-    order::judge,
-    result::judge,
-    result_compact::judge,
-    encodable::judge,
-    valid::judge,
-    shared::judge,
-    caller::judge,
-    end::judge,
+    end::goes_on,
+    end::stops,
+    end::limit,
+    end::model_failure,
+    history::history,
+    history::start,
+    history::prefix,
+    calls::response,
+    calls::ids,
+    calls::answered,
+    results::failure,
+    calls::order,
+    results::result,
+    results::result_compact,
+    results::encodable,
+    history::valid,
+    isolation::shared,
+    isolation::caller,
+    end::end,
 ];
