@@ -375,6 +375,7 @@ impl Exchanges {
         let mut twin = None;
         if let Some(loss) = &lineage.loss {
             self.losses += 1;
+            output.summary.reread += loss.whole - loss.kept;
             let cost = before.and_then(|before| Some((before.tokens?.0, tokens?.1)));
             let place = Place { after, ..in_element(&place, &loss.place) };
             output.found(finding("LOG-PREFIX", place, lost(loss, &origin, cost)));
@@ -498,11 +499,19 @@ fn in_element(request: &Place, location: &Location) -> Place {
 /// Describes a lost prefix and its cost. `origin` is the earlier request. `cost` has the tokens of the earlier request, and how many of
 /// them the cache still had.
 fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
+    /// No cache keeps fewer tokens.
+    const FEWEST: u64 = 1_024;
     let tokens = cost
         .map(|(all, cached)| format!(" (by the server's count, {cached} of {all} input tokens came from the cache)"))
         .unwrap_or_default();
+    let before = cost.map_or(*whole as u64 / 4, |(all, _)| all);
+    let effect = if before < FEWEST {
+        "so a prompt cache would be lost, once the history is long enough for one (1,024 tokens)"
+    } else {
+        "so the prompt cache is lost"
+    };
     format!(
-        "the request goes on from {origin}, but changes its history here, so the prompt cache is lost: {how}; the server reads {} of {whole} bytes again{tokens}",
+        "the request goes on from {origin}, but changes its history here, {effect}: {how}; the server reads {} of {whole} bytes again{tokens}",
         whole - kept
     )
 }

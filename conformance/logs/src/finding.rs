@@ -186,6 +186,8 @@ pub struct Summary {
     pub unreadable: usize,
     /// How many answers were compared with what a later request has of them.
     pub compared: usize,
+    /// How many bytes of earlier requests servers read again, since they were changed.
+    pub reread: usize,
     /// The APIs of the requests.
     pub apis: BTreeSet<String>,
     /// How many errors were found.
@@ -215,6 +217,9 @@ impl Summary {
         }
         if self.compared > 0 {
             parts.push(format!("{} compared with the next request", count(self.compared, "answer")));
+        }
+        if self.reread > 0 {
+            parts.push(format!("{} read again without the prompt cache", count(self.reread, "byte")));
         }
         parts.join(", ")
     }

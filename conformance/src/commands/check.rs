@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use follow::{Beginnings, GrowingFile};
 use inputs::{Inputs, Stdin, are_of_one_log};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -17,8 +18,8 @@ use strum::VariantNames;
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_cli::Stop;
-use threadspec_judge::text::visible;
-use threadspec_logs::{CheckOptions, Finding, FormRow, LogFiles, Sink, Summary};
+use threadspec_judge::text::{count, visible};
+use threadspec_logs::{CheckOptions, Finding, FormRow, Level, LogFiles, Sink, Summary};
 use threadspec_pages::findings;
 use threadspec_pages::findings::{CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
@@ -246,13 +247,29 @@ struct Teller<'a> {
     /// True if the name of the file was written.
     is_named: bool,
     kept: Vec<Finding>,
+    /// How often each warning and note was found, by its rule and its part of a request.
+    repeated: BTreeMap<String, (&'static str, usize)>,
+    /// The first error, if something else was printed before it.
+    first_error: Option<Finding>,
 }
 
 impl<'a> Teller<'a> {
     fn new(name: &'a str, format: FindingsForm) -> Self {
         let width = console::Term::stdout().size_checked().map(|(_, width)| width.into());
         let (workspace, kept) = (workspace(), Vec::new());
-        Self { name, format, width, workspace, beginnings: None, shows_form: false, is_named: false, kept }
+        let (beginnings, repeated, first_error) = (None, BTreeMap::new(), None);
+        Self {
+            name,
+            format,
+            width,
+            workspace,
+            beginnings,
+            shows_form: false,
+            is_named: false,
+            kept,
+            repeated,
+            first_error,
+        }
     }
 
     fn name(&mut self, what: &str) {
@@ -282,10 +299,39 @@ impl<'a> Teller<'a> {
             if !conclusion.is_empty() {
                 self.name_once();
             }
+            let repeated = self.repeated.values().filter(|(_, times)| *times > REPEATED);
+            for (rule, times) in repeated {
+                print(&format!(
+                    "  … {rule} {} more at the same place; --format json lists them\n",
+                    count(times - REPEATED, "time")
+                ));
+            }
+            if let Some(error) = &self.first_error {
+                print(&findings::fix_first(error, self.width));
+            }
             print(&conclusion);
         }
     }
 }
+
+impl Teller<'_> {
+    /// Counts a finding, and returns whether it was printed often enough.
+    fn is_known(&mut self, finding: &Finding) -> bool {
+        if finding.level == Level::Error {
+            if !self.repeated.is_empty() {
+                self.first_error.get_or_insert_with(|| finding.clone());
+            }
+            return false;
+        }
+        let key = format!("{} {:?}", finding.rule, finding.place.element);
+        let (_, times) = self.repeated.entry(key).or_insert((finding.rule, 0));
+        *times += 1;
+        *times > REPEATED
+    }
+}
+
+/// How often a warning or note about the same part of a request is printed.
+const REPEATED: usize = 2;
 
 impl Sink for Teller<'_> {
     fn recognized(&mut self, what: &str) {
@@ -307,7 +353,13 @@ impl Sink for Teller<'_> {
         }
         self.name_once();
         match self.format {
-            FindingsForm::Text => print(&findings::finding(&finding, self.width)),
+            FindingsForm::Text => {
+                // Who follows a log waits for each.
+                if self.beginnings.is_none() && self.is_known(&finding) {
+                    return;
+                }
+                print(&findings::finding(&finding, self.width));
+            }
             FindingsForm::Github => print(&findings::annotation(self.name, &finding, self.workspace.as_deref())),
             FindingsForm::Json | FindingsForm::Sarif | FindingsForm::Junit => self.kept.push(finding),
         }

@@ -108,15 +108,16 @@ pub fn finding(finding: &Finding, width: Option<usize>) -> String {
     text
 }
 
+/// Names the error to fix first, for a file with findings of less weight before it.
+pub fn fix_first(error: &Finding, width: Option<usize>) -> String {
+    format!("  {} {}\n", styled(BAD, "fix first:"), wrapped(&visible(&error.to_string()), 13, width))
+}
+
 /// Describes the properties of a file, the skipped parts, and the numbers.
 pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
     let mut text = String::new();
     if !summary.holds.is_empty() {
-        text.push_str(&format!(
-            "  {} {}\n",
-            styled(GOOD, "no breach of"),
-            wrapped(&summary.holds.join(", "), 15, width)
-        ));
+        text.push_str(&format!("  {} {}\n", styled(GOOD, "passed:"), wrapped(&summary.holds.join(", "), 10, width)));
     }
     for Skipped { why, records, line, .. } in &summary.skipped {
         let first = if *line > 0 { format!(" (the first in line {line})") } else { String::new() };
