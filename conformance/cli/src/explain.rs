@@ -154,7 +154,7 @@ const WORDS: [(&str, &str); 14] = [
     ("provider-rules", "of logs: the rules of the model API by which it refuses requests, such as ANT-ORPHAN."),
     ("contrived", "of severity C: input that nobody reported. `explain severity` says when such a failure counts."),
     ("silent", "a verdict of `probe`: the server accepts a request that the real API refuses."),
-    ("no breach of", "what `check` looked for in a file and did not find broken, such as append-only."),
+    ("passed", "what `check` looked for in a file and did not find broken, such as append-only."),
     ("touched", "the member of reports with what the terminal calls `also about`."),
 ];
 
@@ -177,6 +177,9 @@ fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
                 let _ = writeln!(out, "  {}  {}", case.id, case.why);
             }),
         }
+    }
+    if clauses_of(JudgeProfile::Universal, corpus).any(|id| id == clause.id) {
+        out.push_str("  and any other case of universal that shows it: `threadspec explain beside`\n");
     }
     out
 }

@@ -264,20 +264,22 @@ impl Verify {
             unwritten,
             repeat: &|result| self.repeat(result, &options),
             write: additions.write,
-            next: self.next(&options, &hello),
+            next: self.next(&options, &hello, &cases),
         })
     }
 
-    /// The command that shows more, once everything passes: the stricter profile, then what takes long, then generated inputs. There is none
-    /// for a part of the corpus, and none beyond the cases of the wire.
-    fn next(&self, options: &RunOptions, hello: &Hello) -> Option<String> {
+    /// The next step, once everything passes: the whole corpus, an operation that is missing, the stricter profile, what takes long,
+    /// generated inputs. There is none beyond the cases of the wire.
+    fn next(&self, options: &RunOptions, hello: &Hello, cases: &[&Case]) -> Option<String> {
         let CaseFilter { filter, op, clause, shard, thorough } = &self.selection;
-        if !(filter.is_empty() && op.is_empty() && clause.is_empty() && shard.is_none()) {
-            return None;
-        }
-        let harder = options.profile == JudgeProfile::Literal && hello.profiles.contains(&JudgeProfile::Hardened);
         let mut words = ["threadspec", "verify"].map(str::to_owned).to_vec();
-        if harder {
+        let is_whole = filter.is_empty() && op.is_empty() && clause.is_empty() && shard.is_none();
+        let missing = Op::all().find(|op| !hello.ops.contains(op) && cases.iter().any(|case| case.op == *op));
+        if !is_whole {
+            add_terms(options, &mut words);
+        } else if let Some(op) = missing {
+            return Some(format!("add the operation `{op}` and name it in the `ops` of hello"));
+        } else if options.profile == JudgeProfile::Literal && hello.profiles.contains(&JudgeProfile::Hardened) {
             words.extend(["--profile", "hardened"].map(str::to_owned));
         } else if !thorough && options.left_out > 0 {
             words.push("--thorough".to_owned());

@@ -10,7 +10,7 @@ use threadspec_judge::text::count;
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::RunOptions;
 
-/// How much of a profile a run has judged. Thorough cases count only if they are part of the run.
+/// How much of a profile a run has judged. Thorough cases count only if one is part of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Judged {
@@ -32,11 +32,9 @@ impl Judged {
     ) -> Self {
         let run: HashMap<&str, Verdict> = run.into_iter().collect();
         let (mut judged, mut clauses, mut of_clauses) = (Self::default(), HashSet::new(), HashSet::new());
-        for case in corpus.cases.iter().filter(|case| options.fits(case)) {
+        let is_thorough = corpus.cases.iter().any(|case| case.thorough && run.contains_key(&*case.id));
+        for case in corpus.cases.iter().filter(|case| options.fits(case) && (is_thorough || !case.thorough)) {
             let verdict = run.get(&*case.id);
-            if case.thorough && verdict.is_none() {
-                continue;
-            }
             judged.of_cases += 1;
             // A row lists whatever it touches, and is about none of it.
             let about = if case.is_row() { &[][..] } else { &case.clauses };

@@ -47,7 +47,7 @@ pub struct Summary {
     beside: usize,
     /// Faults of the testee beyond its replies.
     against: Vec<String>,
-    /// The operations of which the profile has cases, but none ran.
+    /// The operations of which cases were chosen, but none ran.
     untested: BTreeSet<Op>,
     /// The profile, and over which wire.
     terms: String,
@@ -82,7 +82,6 @@ impl Summary {
             |result: &&CaseResult<'_>| !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun);
         let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
         let judged = run.results.iter().map(|result| (&*result.case.id, result.judgement.verdict));
-        let of_profile = corpus.cases.iter().filter(|case| options.fits(case)).map(|case| case.op);
         Self {
             total: run.results.len(),
             applicable,
@@ -97,7 +96,7 @@ impl Summary {
             beside,
             failures: counting + beside + run.shutdown.len() + against.len(),
             against: against.to_vec(),
-            untested: of_profile.filter(|op| !tested.contains(op)).collect(),
+            untested: run.results.iter().map(|result| result.case.op).filter(|op| !tested.contains(op)).collect(),
             terms: options.terms(),
             judged: Judged::of(judged, (corpus, options)),
             sessions: JudgedFeatures::of(
@@ -251,7 +250,7 @@ impl Summary {
         let untested: Vec<String> = self.untested.iter().map(ToString::to_string).collect();
         let untested =
             if untested.is_empty() { untested.concat() } else { format!("; not tested: {}", untested.join(", ")) };
-        format!("Judged of profile {}: {}{untested}", self.terms, self.judged)
+        format!("That is {} of profile {}{untested}", self.judged, self.terms)
     }
 }
 
