@@ -33,18 +33,18 @@ def answer(request):
 
 def read_and_answer(line):
     try:
-        return answer(json.loads(line))
+        # ASCII, because a lone surrogate can only be written as an escape. JSON has no `NaN` and `Infinity`.
+        return json.dumps(answer(json.loads(line)), allow_nan=False)
     except (ValueError, RecursionError) as error:
         # The parser refuses a number of 5,000 digits and deep nesting. A line begins with its id.
         id = int(line[len(b'{"id":') : line.index(b",")])
-        return {"id": id, "reject": {"kind": "invalid-input", "message": repr(error)}}
+        return json.dumps({"id": id, "reject": {"kind": "invalid-input", "message": repr(error)}})
 
 
 def main():
     # Bytes, so that neither the locale nor the platform's line ends interfere.
     for line in sys.stdin.buffer:
-        # ASCII, because a lone surrogate can only be written as an escape.
-        sys.stdout.buffer.write(json.dumps(read_and_answer(line)).encode("ascii") + b"\n")
+        sys.stdout.buffer.write(read_and_answer(line).encode("ascii") + b"\n")
         sys.stdout.buffer.flush()
 
 

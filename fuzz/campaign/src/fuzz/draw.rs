@@ -218,7 +218,8 @@ impl Coverage {
     /// A summary in a few words.
     pub fn text(&self) -> String {
         let (events, rows, classes, all) = (self.events.len(), EventType::ALL.len(), self.classes.len(), CLASSES.len());
-        let mut text = format!("{} ops, {events}/{rows} event types, {classes}/{all} text classes", self.cases.len());
+        let mut text =
+            format!("{} ops, {events}/{rows} event types and roles, {classes}/{all} text classes", self.cases.len());
         if self.cases.contains_key(&Op::Session) {
             // Each session has messages.
             let (drawn, features) = (self.features.len() + 1, Feature::all().count());
