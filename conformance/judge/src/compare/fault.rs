@@ -19,6 +19,8 @@ pub(super) const PREFIX: &str = "the response prefix";
 /// Names the values that have an order.
 pub(super) const ATTRIBUTES: &str = "attributes";
 pub(super) const EVENTS: &str = "the events";
+/// Names a reply as a whole.
+const OUTPUT: &str = "the output";
 /// How much of a text a title shows.
 const SHOWN: usize = 24;
 /// How much a title shows of the words of a refusal.
@@ -157,15 +159,18 @@ impl OutputFault {
         {
             return Self::new(clause::ESC_1, *what, FaultKind::Unescaped);
         }
-        Self::between(clause, place(path), FaultKind::Other, [expected, actual])
+        let is_value = expected[..same].ends_with(['{', '[']) && due.starts_with("&quot;");
+        let kind = if is_value && there.starts_with("&apos;") { FaultKind::Foreign } else { FaultKind::Other };
+        Self::between(clause, place(path), kind, [expected, actual])
     }
 
-    /// Returns the parts that separate causes. What is not escaped is one cause in texts and in attributes, and how a language writes
-    /// values is one wherever it does.
+    /// Returns the parts that separate causes. What is not escaped is one cause in texts and in attributes, how a language writes values is
+    /// one wherever it does, and so is a difference in the middle of a long output.
     pub fn key(&self) -> FaultKey<'_> {
         match self.kind {
             FaultKind::Unescaped | FaultKind::EscapedTwice | FaultKind::Respelled => ("", &self.place, &self.kind),
             FaultKind::Foreign => ("", "", &self.kind),
+            FaultKind::Other if self.place == OUTPUT => ("", OUTPUT, &self.kind),
             _ => (&self.clause, &self.place, &self.kind),
         }
     }
@@ -219,7 +224,7 @@ fn place(path: &str) -> String {
     let name = path.split('/').skip(1).filter(|part| !is_index(part)).last();
     match name.map(|name| name.replace("~1", "/").replace("~0", "~")) {
         None if is_element => "a message".to_owned(),
-        None => "the output".to_owned(),
+        None => OUTPUT.to_owned(),
         Some(list) if is_element => format!("an element of `{}`", visible(&list)),
         Some(name) => format!("`{}`", visible(&name)),
     }
