@@ -180,7 +180,10 @@ fn what_providers_refuse_is_named_with_request_and_message() -> io::Result<()> {
             chat(&json!([user, calls, answer("c2"), answer("c1"), answer("c2")])),
             "request 2 (line 2), message 5: the call \"c2\" has a result already (OAI-CHAT-ONE-ANSWER at messages[4].tool_call_id)",
         ),
-        (chat(&json!([user, calls, answer("c1"), user])), "message 4: no tool message answers the calls [\"c2\"]"),
+        (
+            chat(&json!([user, calls, answer("c1"), user])),
+            "message 4: no tool message answers the calls [\"c2\"] of message 2",
+        ),
         (chat(&json!([user, answer("z")])), "message 2: the message before the results has no call \"z\""),
         (
             anthropic(&json!([user, {"role": "assistant", "content": [tool_use("a")]}, user])),
@@ -256,7 +259,7 @@ fn a_lost_prompt_cache_is_shown_to_the_byte() -> io::Result<()> {
     );
     assert!(
         said.contains(
-            "content[0].text was \"It is 12:00. Be brief.\" and is now \"It is 12:01. Be brief.\", behind 10 equal bytes"
+            "the text was \"It is 12:00. Be brief.\" and is now \"It is 12:01. Be brief.\", behind 10 equal bytes"
         ),
         "{said}"
     );

@@ -375,8 +375,8 @@ impl Exchanges {
         let mut twin = None;
         if let Some(loss) = &lineage.loss {
             self.losses += 1;
-            output.summary.reread += loss.whole - loss.kept;
             let cost = before.and_then(|before| Some((before.tokens?.0, tokens?.1)));
+            output.summary.reread += read_again(loss, cost);
             let place = Place { after, ..in_element(&place, &loss.place) };
             output.found(finding("LOG-PREFIX", place, lost(loss, &origin, cost)));
         } else if let Some(before) = before {
@@ -496,22 +496,28 @@ fn in_element(request: &Place, location: &Location) -> Place {
     Place { element, path, ..request.clone() }
 }
 
+/// Fewer bytes than these have too few tokens for any cache, which begins at 1,024 of them: a token has about four bytes.
+const TOO_SHORT: usize = 4_096;
+
+/// Returns how many bytes a server reads again because of a lost prefix; none where the earlier request was too short for a cache.
+fn read_again(Loss { kept, whole, .. }: &Loss, tokens: Option<(u64, u64)>) -> usize {
+    let is_short = tokens.map_or(*whole < TOO_SHORT, |(all, _)| all < TOO_SHORT as u64 / 4);
+    if is_short { 0 } else { whole - kept }
+}
+
 /// Describes a lost prefix and its cost. `origin` is the earlier request. `cost` has the tokens of the earlier request, and how many of
 /// them the cache still had.
-fn lost(Loss { how, kept, whole, .. }: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
-    /// No cache keeps fewer tokens.
-    const FEWEST: u64 = 1_024;
+fn lost(loss: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
+    let Loss { how, kept, whole, .. } = loss;
+    let percent = (100 * (whole - kept)).div_ceil(*whole.max(&1));
+    let effect = match read_again(loss, cost) {
+        0 => format!(
+            "nothing is lost yet, since no cache keeps so few tokens (about 1,024 are needed); of a longer one {percent} % would be read again"
+        ),
+        _ => format!("so the prompt cache ends here, and the server reads {percent} % of the earlier request again"),
+    };
     let tokens = cost
         .map(|(all, cached)| format!(" (by the server's count, {cached} of {all} input tokens came from the cache)"))
         .unwrap_or_default();
-    let before = cost.map_or(*whole as u64 / 4, |(all, _)| all);
-    let effect = if before < FEWEST {
-        "so a prompt cache would be lost, once the history is long enough for one (1,024 tokens)"
-    } else {
-        "so the prompt cache is lost"
-    };
-    format!(
-        "the request goes on from {origin}, but changes its history here, {effect}: {how}; the server reads {} of {whole} bytes again{tokens}",
-        whole - kept
-    )
+    format!("the request goes on from {origin}, but changes its history here: {how}; {effect}{tokens}")
 }

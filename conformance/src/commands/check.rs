@@ -18,8 +18,8 @@ use strum::VariantNames;
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_cli::Stop;
-use threadspec_judge::text::{count, visible};
-use threadspec_logs::{CheckOptions, Finding, FormRow, Level, LogFiles, Sink, Summary};
+use threadspec_judge::text::visible;
+use threadspec_logs::{CheckOptions, Element, Finding, FormRow, Level, LogFiles, Sink, Summary};
 use threadspec_pages::findings;
 use threadspec_pages::findings::{CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
@@ -247,8 +247,8 @@ struct Teller<'a> {
     /// True if the name of the file was written.
     is_named: bool,
     kept: Vec<Finding>,
-    /// How often each warning and note was found, by its rule and its part of a request.
-    repeated: BTreeMap<String, (&'static str, usize)>,
+    /// How often each warning and note was found, by its rule and the part of a request: `LOG-PREFIX at message 1`.
+    repeated: BTreeMap<String, usize>,
     /// The first error, if something else was printed before it.
     first_error: Option<Finding>,
 }
@@ -299,12 +299,8 @@ impl<'a> Teller<'a> {
             if !conclusion.is_empty() {
                 self.name_once();
             }
-            let repeated = self.repeated.values().filter(|(_, times)| *times > REPEATED);
-            for (rule, times) in repeated {
-                print(&format!(
-                    "  … {rule} {} more at the same place; --format json lists them\n",
-                    count(times - REPEATED, "time")
-                ));
+            for (what, times) in self.repeated.iter().filter(|(_, times)| **times > REPEATED) {
+                print(&format!("  … {} more {what}; --format json shows all\n", times - REPEATED));
             }
             if let Some(error) = &self.first_error {
                 print(&findings::fix_first(error, self.width));
@@ -323,8 +319,8 @@ impl Teller<'_> {
             }
             return false;
         }
-        let key = format!("{} {:?}", finding.rule, finding.place.element);
-        let (_, times) = self.repeated.entry(key).or_insert((finding.rule, 0));
+        let place = finding.place.element.map(|Element { kind, number }| format!(" at {kind} {number}"));
+        let times = self.repeated.entry(format!("{}{}", finding.rule, place.unwrap_or_default())).or_default();
         *times += 1;
         *times > REPEATED
     }

@@ -101,7 +101,7 @@ fn all_answered<'b>(open: &Open<'_>, place: Arguments<'_>, breaches: &'b mut Bre
     if unanswered.is_empty() {
         return None;
     }
-    let what = format!("no tool message answers the calls {unanswered:?}");
+    let what = format!("no tool message answers the calls {unanswered:?} of message {}", open.at + 1);
     let breach = breaches.add("OAI-CHAT-ANSWERED", place, what);
     Some(breach.ids(&unanswered).with(BreachDetail::Calls(open.at)))
 }

@@ -75,7 +75,8 @@ impl fmt::Display for LossKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Changed(Divergence { path, byte, before, now }) => {
-                let what = if path.is_empty() { "the text" } else { path };
+                // A text alone is the same as a list of one block of text.
+                let what = if path.is_empty() || path == "content[0].text" { "the text" } else { path };
                 write!(f, "{what} was {before:?} and is now {now:?}, behind {byte} equal bytes")
             }
             Self::Removed(piece) => write!(f, "{piece} is gone"),

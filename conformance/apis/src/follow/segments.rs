@@ -272,6 +272,10 @@ pub fn difference(before: &Value, now: &Value) -> Divergence {
 
 fn difference_at(path: String, before: &Value, now: &Value) -> Divergence {
     match (before, now) {
+        (Value::Object(one), Value::Object(other)) if path.is_empty() && one.get("role") != other.get("role") => {
+            let [one, other] = [before, now].map(|message| message.member("role").as_str().unwrap_or_default());
+            return at_byte("role".to_owned(), one, other);
+        }
         (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => {
             let changed = one.iter().find_map(|(name, value)| {
                 let other = other.get(name).filter(|other| *other != value || !same_text(value, other))?;
