@@ -5,6 +5,7 @@ use crate::judging::judge;
 use crate::run::GatewayRun;
 use serde_json::Value;
 use threadspec::oracle::Api;
+use threadspec_golden::clause;
 use threadspec_judge::protocol::{Reply, facts};
 use threadspec_judge::universal::value;
 use threadspec_provider::{Overheard, RunPlan, overheard, unsayable, unsupported};
@@ -75,7 +76,10 @@ pub fn compose_with(
     wire.insert("findings".to_owned(), all.into());
     wire.insert("through".to_owned(), name.into());
     // What the client received and no model can have sent is the gateway's fault.
-    let behind = unsupported(run.plan, run.record).or_else(|| unsayable(run.plan, run.record));
+    // A client that asked for a stream and got none misses it, however the gateway asked.
+    let is_missed = findings.iter().any(|finding| finding.clause == clause::GATE_STREAM);
+    let behind = unsupported(run.plan, run.record).filter(|_| !is_missed);
+    let behind = behind.or_else(|| unsayable(run.plan, run.record));
     match behind.or_else(|| untellable(run)).or_else(|| unsupported(&plan, &record)) {
         Some(why) => drop(wire.insert("unsupported".to_owned(), why.into())),
         None => drop(wire.remove("unsupported")),

@@ -178,7 +178,7 @@ pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
         return Some(format!("the dialect contradicts the case: {why}"));
     }
     if plan.stream && !requests.iter().any(|request| request.stream) {
-        return Some("no request asks for a stream".to_owned());
+        return Some("no request asks the provider for a stream".to_owned());
     }
     if plan.reasoning && !requests.iter().any(|request| request.thinking) {
         return Some("no request switches the model's thinking on".to_owned());

@@ -71,10 +71,10 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
     match &heard.form {
         HeardForm::Error(_) => {}
         HeardForm::Plain { .. } if answer.sent.request.stream => {
-            answer.must(clause::GATE_STREAM, "a stream was asked for, and the answer is none", Some(said), "");
+            answer.must(clause::GATE_STREAM, "a stream was asked for, and the answer is no stream", Some(said), "");
         }
         HeardForm::Stream(_) if !answer.sent.request.stream => {
-            answer.must(clause::GATE_STREAM, "no stream was asked for, and the answer is one", Some(said), "");
+            answer.must(clause::GATE_STREAM, "no stream was asked for, and the answer is a stream", Some(said), "");
         }
         HeardForm::Plain { read: Err(why), .. } => {
             answer.must(clause::GATE_SAID, format!("the answer cannot be read: {why}"), Some(said), "");

@@ -1,7 +1,9 @@
 //! Tests the changes that must not happen to an answer on its way to the client.
 
 use super::*;
+use crate::compose;
 use threadspec_golden::clause;
+use threadspec_judge::protocol::Reply;
 
 fn look() -> Value {
     json!([{"content": "I look.", "tool_calls": [{"id": "call_a", "name": "look", "args": {"n": 1}}, {"id": "call_b", "name": "look", "args": {"n": 2}}]}])
@@ -170,6 +172,24 @@ fn a_stream_is_a_stream_of_the_api_of_the_client() {
         })
         .clauses();
     assert_eq!(plain, [clause::GATE_STREAM]);
+}
+
+#[test]
+fn a_client_misses_the_stream_that_its_gateway_asked_nobody_for() {
+    let sent = ask(CHAT, true);
+    for is_streamed in [false, true] {
+        let mut wire = Wire::new(CHAT, ANTHROPIC, look());
+        wire.exchange(&sent, |wire| {
+            let response = wire.ask(&ask(ANTHROPIC, false))?;
+            Some(translated(&response, ANTHROPIC, &ApiRequest::read(CHAT, &ask(CHAT, is_streamed))))
+        });
+        let ended = wire.engine.end(wire.now, KEY).expect("the run is known");
+        let plan = RunPlan { stream: true, ..ended.plan };
+        let run = GatewayRun { client: CHAT, plan: &plan, record: &ended.record, exchanges: &wire.exchanges };
+        let Reply::Ok(output) = compose(&run, "plain", Reply::Ok(json!({"messages": []}))) else { panic!("an output") };
+        // Whoever makes the stream himself plays the case another way.
+        assert_eq!(output["wire"].get("unsupported").is_some(), is_streamed, "{output}");
+    }
 }
 
 #[test]

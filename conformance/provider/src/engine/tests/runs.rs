@@ -111,7 +111,7 @@ fn what_keeps_a_case_from_being_judged_is_said() {
         body
     };
     let plain = || planned(Api::OpenAiChat, false);
-    assert_eq!(why(planned(Api::OpenAiChat, true), chat(json!({}))), "no request asks for a stream");
+    assert_eq!(why(planned(Api::OpenAiChat, true), chat(json!({}))), "no request asks the provider for a stream");
     assert_eq!(why(plain(), chat(json!({}))), Value::Null);
     for members in [
         json!({"parallel_tool_calls": false}),
