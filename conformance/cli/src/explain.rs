@@ -215,7 +215,7 @@ fn verdict_text(verdict: Verdict) -> &'static str {
              and files beside the storage folder."
         }
         Verdict::Unsupported => {
-            "the testee does not do this, and says so: the op, or a feature that a session needs, is not in its hello, or it answered `unsupported`. The case is \
+            "the testee does not do this, and says so: the op, or a feature that a session needs, is not in its hello, it answered `unsupported`, or its reply lacks an optional member that the case needs. The case is \
              not applicable, and shows nothing."
         }
         Verdict::NotRun => "the run ended before the case. It counts against the testee, since nothing was shown.",

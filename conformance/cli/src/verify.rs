@@ -268,8 +268,8 @@ impl Verify {
         })
     }
 
-    /// The next step, once everything passes: the whole corpus, an operation that is missing, the stricter profile, what takes long,
-    /// generated inputs. There is none beyond the cases of the wire.
+    /// The next step, once everything passes: the whole corpus, an operation that is missing, the stricter profile, streams, what
+    /// takes long, generated inputs. There is none beyond the cases of the wire.
     fn next(&self, options: &RunOptions, hello: &Hello, cases: &[&Case]) -> Option<String> {
         let CaseFilter { filter, op, clause, shard, thorough } = &self.selection;
         let mut words = ["threadspec", "verify"].map(str::to_owned).to_vec();
@@ -281,6 +281,9 @@ impl Verify {
             return Some(format!("add the operation `{op}` and name it in the `ops` of hello"));
         } else if options.profile == JudgeProfile::Literal && hello.profiles.contains(&JudgeProfile::Hardened) {
             words.extend(["--profile", "hardened"].map(str::to_owned));
+        } else if let Some(plain) = options.provider.filter(|transport| !transport.stream) {
+            let provider = Some(Transport { stream: true, ..plain });
+            add_terms(&RunOptions { provider, ..options.clone() }, &mut words);
         } else if !thorough && options.left_out > 0 {
             words.push("--thorough".to_owned());
             add_terms(options, &mut words);

@@ -5,7 +5,7 @@ use crate::record::{CaseRecord, RunRecord};
 use crate::tally::{ClauseTally, Tallied};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
 use crate::words::{QUOTED, as_found, finding, shortened, silent_among};
-use crate::{Judged, JudgedFeatures, Screen};
+use crate::{Judged, JudgedFeatures, Screen, reasons};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use strum::Display;
@@ -17,6 +17,9 @@ use threadspec_runner::{CaseResult, Exit, Run, RunOptions};
 
 /// How many of the known failures that pass are named.
 const OUT_OF_DATE: usize = 10;
+
+/// How many reasons for unsupported cases are named.
+const REASONS: usize = 3;
 
 /// The summary of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,9 +81,7 @@ impl Summary {
         let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();
         let excused = run.results.iter().filter(|result| result.is_excused(strict)).count();
         let is_silent = |result: &&CaseResult<'_>| result.judgement.verdict.is_news() && !result.counts_against(strict);
-        let is_run =
-            |result: &&CaseResult<'_>| !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun);
-        let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
+        let tested: BTreeSet<Op> = tested(run).collect();
         let judged = run.results.iter().map(|result| (&*result.case.id, result.judgement.verdict));
         Self {
             total: run.results.len(),
@@ -130,6 +131,15 @@ impl Summary {
         let _ = writeln!(out, "  {:<10} {}", "all", counts(run, None));
         if let Some(sessions) = &self.sessions {
             let _ = writeln!(out, "sessions: {sessions}");
+        }
+        // Of an operation that was tested; the features of sessions are listed above.
+        let tested: BTreeSet<Op> = tested(run).filter(|op| *op != Op::Session).collect();
+        let is_declined = |result: &&CaseResult<'_>| !is_run(result) && tested.contains(&result.case.op);
+        let declined = run.results.iter().filter(is_declined);
+        for (why, ids) in
+            reasons(declined.map(|result| (&*result.judgement.note, &*result.case.id))).iter().take(REASONS)
+        {
+            let _ = writeln!(out, "unsupported: {}: {}", count(ids.len(), "case"), visible(why));
         }
         for what in &run.remarks {
             let _ = writeln!(out, "{}: {}", styled(WARNING, "note"), visible(what));
@@ -201,6 +211,10 @@ impl Summary {
             1 => ", 1 of them beside a case".to_owned(),
             several => format!(", {several} of them beside cases"),
         };
+        let beside = match self.against.len() {
+            0 => beside,
+            several => format!("{beside}, {several} of them of the whole run"),
+        };
         // Added up, the numbers of this sentence are those of the table.
         let against = match failures + self.warnings + self.excused {
             all if all > failures => format!("{failures} of {all} failures {verb} against it{beside}"),
@@ -252,6 +266,15 @@ impl Summary {
             if untested.is_empty() { untested.concat() } else { format!("; not tested: {}", untested.join(", ")) };
         format!("That is {} of profile {}{untested}", self.judged, self.terms)
     }
+}
+
+/// Returns the operation of each case that ran.
+fn tested(run: &Run<'_>) -> impl Iterator<Item = Op> {
+    run.results.iter().filter(|result| is_run(result)).map(|result| result.case.op)
+}
+
+fn is_run(result: &CaseResult<'_>) -> bool {
+    !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun)
 }
 
 /// Returns the contribution of a case to the tallies of clauses.

@@ -1,3 +1,4 @@
+import json
 import unittest
 
 from adapter import answer, read_and_answer
@@ -15,7 +16,7 @@ class Adapter(unittest.TestCase):
 
     def test_a_line_that_the_parser_refuses_is_rejected(self):
         for value in (b"[" * 100_000 + b"]" * 100_000, b"1" * 5000):
-            reply = read_and_answer(b'{"id":9,"op":"escape","input":' + value + b"}\n")
+            reply = json.loads(read_and_answer(b'{"id":9,"op":"escape","input":' + value + b"}\n"))
             self.assertEqual((reply["id"], reply["reject"]["kind"]), (9, "invalid-input"))
 
     def test_what_is_not_there_yet_is_unsupported(self):
