@@ -4,7 +4,7 @@ use crate::run::ClientExchange;
 use serde_json::{Value, json};
 use std::fmt;
 use threadspec::surrogates::{unmark_surrogates, without_marks};
-use threadspec_judge::text::{common_beginning, visible};
+use threadspec_judge::text::{common_beginning, cut, visible};
 use threadspec_provider::WireLevel;
 
 /// A difference that a gateway made.
@@ -170,6 +170,9 @@ pub(crate) fn near(text: &str, other: &str) -> String {
     }
 }
 
+/// How much of a command is shown: an image in its body takes 200 kB.
+const LONGEST_COMMAND: usize = 8_000;
+
 /// Both sides, with the command that sends the request of an exchange.
 pub(crate) fn sides(
     way: Way,
@@ -177,7 +180,10 @@ pub(crate) fn sides(
     behind: impl Into<String>,
     exchange: &ClientExchange,
 ) -> BothSides {
-    BothSides { way, before: before.into(), behind: behind.into(), curl: curl(exchange) }
+    let curl = curl(exchange);
+    let (shown, rest) = cut(&curl, LONGEST_COMMAND);
+    let left_out = if rest.is_empty() { String::new() } else { format!("… and {} more bytes", rest.len()) };
+    BothSides { way, before: before.into(), behind: behind.into(), curl: format!("{shown}{left_out}") }
 }
 
 /// A command for a shell that sends the request of a client to `$GATEWAY`, with `$KEY` instead of its key.
