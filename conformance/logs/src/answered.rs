@@ -16,6 +16,8 @@ pub(super) struct AnsweredRequest {
     pub(super) calls: Vec<AnswerCall>,
     /// The text of the answer; empty if it has none.
     pub(super) text: String,
+    /// How much of it is before each call, if the answer is a list of blocks.
+    pub(super) places: Vec<usize>,
     pub(super) tokens: Option<(u64, u64)>,
     /// How many pieces the request has.
     pub(super) length: usize,
@@ -34,9 +36,10 @@ pub(super) struct AnsweredRequest {
 impl AnsweredRequest {
     /// One from which none goes on yet.
     pub(super) fn new(place: Place, length: usize, conversation: usize) -> Self {
-        let (calls, text, tokens, next, is_left) = (Vec::new(), String::new(), None, None, false);
+        let (calls, text, places, tokens) = (Vec::new(), String::new(), Vec::new(), None);
+        let (next, is_left) = (None, false);
         let (elsewhere, twin, again) = (None, None, None);
-        Self { place, calls, text, tokens, length, next, is_left, elsewhere, twin, again, conversation }
+        Self { place, calls, text, places, tokens, length, next, is_left, elsewhere, twin, again, conversation }
     }
 }
 

@@ -7,7 +7,7 @@ use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, ServerVerdict};
 use super::items::AnsweredItems;
 use super::judged::{self, JudgedHistory};
-use super::returned::{ReturnedText, first_of, returned, said_again};
+use super::returned::{ReturnedText, SaidAgain, first_of, returned};
 use super::rules::{family, finding, of_breach};
 use super::verdict;
 use foldhash::{HashMap, HashMapExt, HashSet};
@@ -57,8 +57,8 @@ struct RelatedRequest {
     /// A hash of what it begins with, and whether a model has answered in it.
     begun: (u64, bool),
     is_sent: bool,
-    /// The model's texts behind those of the earlier request, and the ids of its calls there.
-    again: (Vec<Option<String>>, Vec<u64>),
+    /// The model's words behind those of the earlier request.
+    again: SaidAgain,
     key: String,
     answer: Option<LoggedAnswer>,
 }
@@ -75,7 +75,7 @@ impl RelatedRequest {
         let has_new_reply = new.iter().any(|piece| piece.role() == Owner::Model);
         let begun = judged::beginning_of(pieces);
         let is_next = has_new_reply && is_sent && lineage.parent.is_some() && lineage.loss.is_none();
-        let again = if is_next { said_again(api, body, new) } else { Default::default() };
+        let again = if is_next { SaidAgain::of(api, body, new) } else { Default::default() };
         Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, again, key, answer }
     }
 }
@@ -291,7 +291,8 @@ impl Exchanges {
         }
         self.items.answer(number, &Value::Null, &answer.response);
         if let Some(request) = self.answered.get_mut(number) {
-            (request.calls, request.text, request.tokens) = (answer.calls, answer.text, answer.tokens);
+            (request.calls, request.text, request.places) = (answer.calls, answer.text, answer.places);
+            request.tokens = answer.tokens;
         }
     }
 
@@ -403,12 +404,18 @@ impl Exchanges {
                 if is_one && has_new_reply && (before.calls.is_empty() || has_calls) {
                     let said = std::mem::take(&mut before.text);
                     let how = match said.trim() {
-                        _ if are_reordered(&again.1, &before.calls) => {
+                        _ if are_reordered(&again.ids, &before.calls) => {
                             ReturnedText::Changed("the calls of the answer are in another order".to_owned())
                         }
                         "" if has_calls => ReturnedText::Same,
                         "" => ReturnedText::Unknown,
-                        said => returned(said, &again.0, has_calls),
+                        said => match returned(said, &again.texts, has_calls) {
+                            ReturnedText::Same if again.is_moved(&before.calls, &before.places) => {
+                                let how = "the text of the answer has another place among the calls";
+                                ReturnedText::Changed(how.to_owned())
+                            }
+                            how => how,
+                        },
                     };
                     output.summary.compared += usize::from(how != ReturnedText::Unknown);
                     if let ReturnedText::Changed(how) = how {
@@ -429,10 +436,10 @@ impl Exchanges {
                 }
             }
         }
-        let LoggedAnswer { calls, text, tokens, .. } = answer.unwrap_or_default();
+        let LoggedAnswer { calls, text, places, tokens, .. } = answer.unwrap_or_default();
         if !calls.is_empty() || !text.is_empty() || tokens.is_some() || is_asked {
             let new = AnsweredRequest::new(place, length, conversation);
-            let answered = AnsweredRequest { calls, text, tokens, twin, ..new };
+            let answered = AnsweredRequest { calls, text, places, tokens, twin, ..new };
             self.answered.insert(self.count, answered);
         }
     }

@@ -1,11 +1,12 @@
 //! Compares the text of an answer with what the next request has in its place.
 
-use super::conversation::ids_in_order;
+use super::conversation::{AnswerCall, ids_in_order};
 use super::finding::excerpt;
+use super::forms::places_in;
 use serde_json::Value;
 use threadspec::MemberLookup;
 use threadspec::oracle::Api;
-use threadspec_apis::follow::{Location, StoredPiece};
+use threadspec_apis::follow::{Location, StoredPiece, hash};
 use threadspec_judge::protocol::facts;
 
 /// So many equal characters at the beginning tell that a text is meant to be the other one.
@@ -22,12 +23,37 @@ pub(super) enum ReturnedText {
     Changed(String),
 }
 
-/// Returns the text of each message of the model among the elements of a body that are new, `None` for what is between them, and the ids of the
-/// calls there as hashes. The new pieces tell where these elements begin.
-pub(super) fn said_again(api: Api, body: &Value, new: &[StoredPiece]) -> (Vec<Option<String>>, Vec<u64>) {
-    let elements = body.member(facts(api).list).as_array().map(Vec::as_slice).unwrap_or_default();
-    let elements = &elements[first_of(new, elements.len())..];
-    (elements.iter().map(text_of_model).collect(), ids_in_order(elements))
+/// The words of the model in the next request.
+#[derive(Default)]
+pub(super) struct SaidAgain {
+    /// The text of each message of the model, `None` for what is between them.
+    pub(super) texts: Vec<Option<String>>,
+    /// The ids of its calls as hashes.
+    pub(super) ids: Vec<u64>,
+    /// How much text is before each call in its message, where that has several texts.
+    places: Vec<(u64, usize)>,
+}
+
+impl SaidAgain {
+    /// Reads the elements of a body that are new. The new pieces tell where these begin.
+    pub(super) fn of(api: Api, body: &Value, new: &[StoredPiece]) -> Self {
+        let elements = body.member(facts(api).list).as_array().map(Vec::as_slice).unwrap_or_default();
+        let elements = &elements[first_of(new, elements.len())..];
+        let places = elements.iter().flat_map(places_of).collect();
+        Self { texts: elements.iter().map(text_of_model).collect(), ids: ids_in_order(elements), places }
+    }
+
+    /// Returns whether a call of an answer has not as much text before it as it had there.
+    pub(super) fn is_moved(&self, calls: &[AnswerCall], places: &[usize]) -> bool {
+        let of = |call: &AnswerCall| self.places.iter().find(|(id, _)| *id == hash(&&*call.0)).map(|(_, place)| place);
+        calls.iter().zip(places).any(|(call, place)| of(call).is_some_and(|again| again != place))
+    }
+}
+
+/// Returns how much text is before each call of a message. A client that joins all texts of an answer holds one, which has no place.
+fn places_of(message: &Value) -> Vec<(u64, usize)> {
+    let (places, texts) = places_in(message.member("content"));
+    if texts > 1 { places.into_iter().map(|(id, place)| (hash(&id), place)).collect() } else { Vec::new() }
 }
 
 /// The position of the first new element among so many. A body that has the new elements alone begins with them.
@@ -176,9 +202,9 @@ mod tests {
         }
     }
 
-    /// Most clients hold one text and a list of calls, and no API refuses it.
+    /// Most clients hold one text and a list of calls, and no API refuses it. Whoever holds the blocks has their order.
     #[test]
-    fn a_text_may_come_back_before_the_calls_that_it_was_between() {
+    fn texts_that_come_back_apart_stay_among_the_calls() {
         let (text, call) = (
             |text: &str| json!({"type": "text", "text": text}),
             |id: &str| json!({"type": "tool_use", "id": id, "name": "t", "input": {}}),
@@ -188,7 +214,8 @@ mod tests {
         let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": "r"});
         for (returned, expected) in [
             (json!(answered), None),
-            (json!([one, two, a, b]), None),
+            (json!([text("One.Two."), a, b]), None),
+            (json!([one, two, a, b]), Some("LOG-SAID-CHANGED")),
             (json!([one, a, b]), Some("LOG-SAID-CHANGED")),
             (json!([one, b, two, a]), Some("LOG-SAID-CHANGED")),
         ] {

@@ -19,7 +19,7 @@ pub(super) use programs::opencode_message;
 pub(super) use rows::written;
 pub(super) use said::{
     LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, RecordPiece, SaidToModel, ServerVerdict, answer,
-    are_words_of, turns_of_body,
+    are_words_of, places_in, turns_of_body,
 };
 
 use memchr::memmem;

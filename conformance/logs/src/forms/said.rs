@@ -188,6 +188,8 @@ pub(in super::super) struct LoggedAnswer {
     pub(in super::super) calls: Vec<(String, String, String)>,
     /// Its text, if the log has all of it in the words of an API.
     pub(in super::super) text: String,
+    /// How much of the text is before each call, in an answer of blocks (anthropic).
+    pub(in super::super) places: Vec<usize>,
     /// How many tokens went in, and how many of them the cache had, if the log says so.
     pub(in super::super) tokens: Option<(u64, u64)>,
     /// The thinking before its first call and that call, as blocks of Anthropic's, if the log has all of it.
@@ -429,11 +431,21 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
         if is_of && let Ok(said) = read_answer(api, &value) {
             let usage = said.answer.usage;
             let thinking = if api == Api::Anthropic { thinking_of(&said.answer) } else { Vec::new() };
+            let places = if api == Api::Anthropic { places_in(&value["content"]).0 } else { Vec::new() };
+            let places = places.into_iter().map(|(_, place)| place).collect();
             let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
             let tells_cache = CACHED.iter().any(|name| value["usage"].get(name).is_some());
             let tokens = tells_cache.then_some((usage.input, usage.cached));
             let response = if api == Api::OpenAiResponses { value.into_owned() } else { Value::Null };
-            return Some(LoggedAnswer { api: Some(api), calls, text: said.answer.text, tokens, thinking, response });
+            return Some(LoggedAnswer {
+                api: Some(api),
+                calls,
+                text: said.answer.text,
+                places,
+                tokens,
+                thinking,
+                response,
+            });
         }
     }
     let generations = &value["generations"];
@@ -464,6 +476,23 @@ pub(in super::super) fn answer(value: &Value) -> Option<LoggedAnswer> {
         (word(call, "id").to_owned(), word(function, "name").to_owned(), text)
     });
     Some(LoggedAnswer { calls: calls.collect(), ..LoggedAnswer::default() })
+}
+
+/// Returns the ids of the calls among the blocks of a message, each with how much text is before it, and how many texts there are.
+pub(in super::super) fn places_in(blocks: &Value) -> (Vec<(&str, usize)>, usize) {
+    let (mut places, mut texts, mut before) = (Vec::new(), 0, 0);
+    for block in list(blocks) {
+        match word(block, "type") {
+            "text" => {
+                let letters = word(block, "text").chars().filter(|character| !character.is_whitespace()).count();
+                texts += usize::from(letters > 0);
+                before += letters;
+            }
+            "tool_use" => places.push((word(block, "id"), before)),
+            _ => {}
+        }
+    }
+    (places, texts)
 }
 
 /// The thinking of an answer among its calls, as blocks; none where a log has kept the texts and not the signatures.

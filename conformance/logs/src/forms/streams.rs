@@ -1,7 +1,7 @@
 //! Reads an answer that came in pieces: a recorded stream of events, a list of chunks, an event stream of AWS.
 
 use super::message::{list, word};
-use super::said::{LoggedAnswer, answer, thinking_of};
+use super::said::{LoggedAnswer, answer, places_in, thinking_of};
 use crate::input;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -79,6 +79,8 @@ fn of_events(text: &str) -> Option<LoggedAnswer> {
         () if word(&first, "type").starts_with("response.") => Api::OpenAiResponses,
         () => Api::Anthropic,
     };
+    let blocks = if api == Api::Anthropic { blocks_of(events.iter().filter_map(value)) } else { Value::Null };
+    let places = places_in(&blocks).0.into_iter().map(|(_, place)| place).collect();
     let last = events.last().filter(|_| api == Api::OpenAiResponses).and_then(value).unwrap_or_default();
     let mut reader = AnswerReader::new(api);
     for event in events {
@@ -95,7 +97,17 @@ fn of_events(text: &str) -> Option<LoggedAnswer> {
     let thinking = if is_over { thinking_of(&said.answer) } else { Vec::new() };
     let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
     let text = if said.has_ended() { said.answer.text } else { String::new() };
-    Some(LoggedAnswer { api: Some(api), calls, text, tokens, thinking, response: last["response"].clone() })
+    Some(LoggedAnswer { api: Some(api), calls, text, places, tokens, thinking, response: last["response"].clone() })
+}
+
+/// Returns the calls of a stream of Anthropic's as blocks, and each piece of its text as one.
+fn blocks_of(events: impl Iterator<Item = Value>) -> Value {
+    let block = |event: Value| match word(&event, "type") {
+        "content_block_start" => Some(event["content_block"].clone()),
+        "content_block_delta" => Some(json!({"type": "text", "text": event["delta"]["text"]})),
+        _ => None,
+    };
+    events.filter_map(block).collect()
 }
 
 /// Reads the chunks of Gemini: the parts of all of them are those of the answer.
