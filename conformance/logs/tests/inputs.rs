@@ -98,8 +98,9 @@ fn the_row_of_the_guide_finds_the_fault_of_its_log() -> io::Result<()> {
     Ok(())
 }
 
-/// Sound files of forms that are rows, with the place of a call, of a result, and of the id in each.
-const PLANTED: [(&str, &str, &str, &str); 15] = [
+/// Sound files of forms that are rows, with the place of a call, of a result, and of the id in each. A log may begin in the middle: where its only
+/// call may be gone unseen, the place is empty.
+const PLANTED: [(&str, &str, &str, &str); 34] = [
     ("openhands-before-1.json", "/3", "/4", "/tool_call_metadata/tool_call_id"),
     ("claude-web.json", "/loglines/1/message/content/0", "/loglines/2/message/content/0", "/tool_use_id"),
     ("autogen-messages.json", "/messages/1/content/0", "/messages/2/content/0", "/call_id"),
@@ -130,6 +131,30 @@ const PLANTED: [(&str, &str, &str, &str); 15] = [
         "/toolResult/toolUseId",
     ),
     ("kimi-context.jsonl", "/3/tool_calls/0", "/5", "/tool_call_id"),
+    ("agui-request-sound.json", "/messages/1/toolCalls/0", "/messages/2", "/toolCallId"),
+    ("agui-events-sound.json", "/1", "/7", "/toolCallId"),
+    ("meai-chat-messages-sound.json", "/1/contents/0", "/2", "/contents/0/callId"),
+    ("goose-session-sound.jsonl", "/1/content/0", "/2/content/0", "/id"),
+    ("managed-agents-wrapped-sound.jsonl", "", "/3", "/raw/tool_use_id"),
+    ("managed-agents-sdk-stream-sound.jsonl", "", "/3", "/1/tool_use_id"),
+    ("atif-sound.json", "/steps/1/tool_calls/0", "/steps/1/observation/results/0", "/source_call_id"),
+    ("claude-stream-json-sound.jsonl", "/2/message/content/0", "/3/message/content/0", "/tool_use_id"),
+    (
+        "claude-agent-sdk-recording-sound.json",
+        "/messages/1/message/message/content/0",
+        "/messages/2/message/message/content/0",
+        "/tool_use_id",
+    ),
+    ("claude-ai-export-sound.json", "/0/chat_messages/2/content/0", "/0/chat_messages/2/content/1", "/tool_use_id"),
+    ("grok-cli-sound.jsonl", "/2/tool_calls/0", "/3", "/tool_call_id"),
+    ("cursor-stream-json-sound.jsonl", "/3", "/6", "/call_id"),
+    ("droid-stream-json-sound.jsonl", "", "/3", "/toolCallId"),
+    ("kimi-code-wire-sound.jsonl", "", "/4", "/event/toolCallId"),
+    ("pi-before-ids-sound.jsonl", "/2/message/content/0", "/3", "/message/toolCallId"),
+    ("braintrust-anthropic-input-sound.json", "/1/input/1/content/0", "/1/input/2/content/0", "/tool_use_id"),
+    ("codex-early-sound.json", "/items/1", "/items/2", "/call_id"),
+    ("agents-run-state-sound.json", "", "/generatedItems/1", "/rawItem/callId"),
+    ("claude-code-untyped-sound.jsonl", "/1/message/content/0", "/2/message/content/0", "/tool_use_id"),
 ];
 
 /// Removes the element at a place, or doubles it.
@@ -155,7 +180,7 @@ fn four_faults_in_files_of_rows_are_found() -> io::Result<()> {
         let lines = || text.lines().map(serde_json::from_str::<Value>).collect::<Result<Value, _>>();
         let sound: Value = if is_lines { lines()? } else { serde_json::from_str(&text)? };
         let mut faulty = [(); 4].map(|()| sound.clone());
-        change(&mut faulty[0], call, false);
+        change(&mut faulty[0], if call.is_empty() { result } else { call }, false);
         change(&mut faulty[1], result, false);
         change(&mut faulty[2], result, true);
         if let Some(id) = faulty[3].pointer_mut(&format!("{result}{id}")).filter(|_| !id.is_empty()) {

@@ -35,7 +35,8 @@ pub(super) fn claude_code(record: &Value) -> Option<Vec<RecordPiece>> {
         // Qwen Code writes such lines, with messages of Gemini in them.
         return None;
     }
-    if !message["role"].is_string() || !matches!(word(record, "type"), "user" | "assistant") {
+    let is_said = record["type"].is_null() || matches!(word(record, "type"), "user" | "assistant");
+    if !message["role"].is_string() || !is_said {
         return Some(Vec::new());
     }
     let agent = record["agentId"].as_str().or((record["isSidechain"] == true).then_some("sidechain"));
@@ -81,8 +82,9 @@ pub(super) fn opencode(record: &Value) -> Option<Vec<RecordPiece>> {
         }
         "prt" => part(&record["sessionID"], &record["messageID"], record.clone()),
         // A message without its parts, a session, and how both came about.
-        "msg" | "ses" | "evt" => {
-            let names = ["session_id", "sessionID", "aggregate_id", "project_id", "projectID"];
+        "evt" => record["aggregate_id"].is_string().then(Vec::new),
+        "msg" | "ses" => {
+            let names = ["session_id", "sessionID", "project_id", "projectID"];
             any(record, &names).is_string().then(Vec::new)
         }
         _ => None,
@@ -242,6 +244,9 @@ pub(super) fn ai_sdk(record: &Value) -> Option<Vec<RecordPiece>> {
 
 /// A conversation of `ChatGPT`'s export: a tree, of which the branch that was last shown is read.
 pub(super) fn chatgpt(record: &Value) -> Option<Vec<RecordPiece>> {
+    // Who fetches a conversation by itself may put it beside what else is known of it.
+    let wrapped = &record["conversation"];
+    let (record, path) = if wrapped.is_object() { (wrapped, "conversation.mapping") } else { (record, "mapping") };
     let nodes = record["mapping"].as_object()?;
     nodes.values().any(|node| node["message"]["author"]["role"].is_string()).then_some(())?;
     let mut at = record["current_node"].as_str().or_else(|| {
@@ -258,12 +263,12 @@ pub(super) fn chatgpt(record: &Value) -> Option<Vec<RecordPiece>> {
         if matches!(role, "user" | "assistant" | "system") {
             let texts: Vec<&str> = list(&message["content"]["parts"]).iter().filter_map(Value::as_str).collect();
             let message = json!({"role": role, "content": texts.join("\n")});
-            turns.push(LoggedTurn { message, path: format!("mapping.{id}.message") });
+            turns.push(LoggedTurn { message, path: format!("{path}.{id}.message") });
         }
         at = node["parent"].as_str();
     }
     turns.reverse();
-    Some(LoggedExchange::history(SaidToModel::Messages(turns), "mapping").piece())
+    Some(LoggedExchange::history(SaidToModel::Messages(turns), path).piece())
 }
 
 /// The task of Cline or of what came of it, Roo Code and Kilo Code, in which a result may be a text: `[read_file for 'a'] Result:`.

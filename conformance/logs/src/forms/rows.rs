@@ -5,6 +5,7 @@ use super::message::{self, Chat, word};
 use super::said::{LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::LazyLock;
@@ -21,6 +22,9 @@ pub struct FormRow {
     name: String,
     /// By what a record is known: one of these has all of its members, each by a path and a pattern.
     is: Vec<BTreeMap<String, String>>,
+    /// The members that are JSON as a text, as in the columns of a database.
+    #[serde(default)]
+    texts: Vec<String>,
     /// Where another record is that this one only wraps.
     unwrap: Option<String>,
     /// A list whose elements are records of their own.
@@ -135,7 +139,7 @@ pub(super) fn read(record: &Value, own: &'static [FormRow]) -> Option<(&'static 
     }
     match &row.unwrap {
         Some(path) => read(at(record, path), own).or(Some((&row.name, Vec::new()))),
-        None => Some((&row.name, row.pieces(record))),
+        None => Some((&row.name, row.pieces(&row.parsed(record)))),
     }
 }
 
@@ -219,6 +223,17 @@ impl FormRow {
         self.is.iter().any(|patterns| are_like(record, patterns))
     }
 
+    /// Reads the members of a record that are JSON as a text.
+    fn parsed<'v>(&self, record: &'v Value) -> Cow<'v, Value> {
+        let mut parsed = Cow::Borrowed(record);
+        for name in &self.texts {
+            if let Some(value) = message::unquoted(record.member(name)) {
+                parsed.to_mut()[name] = value.into_owned();
+            }
+        }
+        parsed
+    }
+
     fn pieces(&self, record: &Value) -> Vec<RecordPiece> {
         if let Some(path) = &self.messages {
             let lists = all(record, path).into_iter().filter(|(_, list)| !message::list(list).is_empty());
@@ -276,7 +291,8 @@ impl FormRow {
         let Some(role) = self.role(record) else { return Vec::new() };
         if let Some(path) = &self.message {
             let inner = at(record, path);
-            let read = if inner.member("role").is_string() {
+            // An item of Responses needs none.
+            let read = if inner.member("role").is_string() || role.is_empty() {
                 message::read(inner)
             } else {
                 let mut inner = inner.clone();
