@@ -1,4 +1,5 @@
-"""Both recipes on a small folder, against `threadspec check` on the whole: the findings are the same.
+"""Both recipes on a small folder, against `threadspec check` on the whole: the findings are the same. And what they do with a conversation,
+in this process, on the small inputs of `check`.
 
     pip install pytest pyarrow pyspark 'ray[data]' pandas threadspec
     THREADSPEC=threadspec pytest examples/cluster
@@ -45,6 +46,44 @@ def whole(tmp_path_factory):
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
     assert len(found["findings"]) >= 6
     return Counter((f["rule"], f["level"], f["text"], f["advice"]) for f in found["findings"])
+
+
+INPUTS = sorted((Path(__file__).resolve().parents[2] / "conformance/logs/tests/inputs").glob("*.json*"))
+
+
+@pytest.fixture(scope="module")
+def checked():
+    """What `threadspec check` finds in each of the small inputs, or that there is nothing to judge."""
+    command = [os.environ.get("THREADSPEC", "threadspec"), "check", "--format", "json", *map(str, INPUTS)]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    found = Counter((f["file"], f["rule"], f["level"], f["text"], f["advice"]) for f in report["findings"])
+    at_fault = {f["file"] for f in report["findings"]}
+    found.update((file["file"], "skipped") for file in report["files"] if not sum(file["judged"].values()) and file["file"] not in at_fault)
+    assert len(found) > 50
+    return found
+
+
+def by_spark(rows):
+    from spark_findings import judge
+
+    # Small frames, so that conversations cross their borders.
+    return pandas.concat(judge(pandas.DataFrame(rows[start : start + 3]) for start in range(0, len(rows), 3)))
+
+
+def by_ray(rows):
+    import pyarrow
+    from ray_findings import judge
+
+    return pandas.concat(judge(pyarrow.Table.from_pylist([row])).to_pandas() for row in rows)
+
+
+@pytest.mark.parametrize("recipe", [by_spark, by_ray])
+def test_conversations_are_judged_as_files(recipe, checked):
+    found = recipe([{"conversation": str(path), "time": "", "request": path.read_text()} for path in INPUTS])
+    skipped = found["level"] == "skipped"
+    counted = Counter(zip(*(found[~skipped][name] for name in ("conversation", "rule", "level", "text", "advice"))))
+    counted.update((name, "skipped") for name in found[skipped]["conversation"])
+    assert counted == checked
 
 
 def told(table):
