@@ -48,6 +48,9 @@ def whole(tmp_path_factory):
     return Counter((f["rule"], f["level"], f["text"], f["advice"]) for f in found["findings"])
 
 
+# Workers are of the Python of the test, and find the recipes where it does.
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
 INPUTS = sorted((Path(__file__).resolve().parents[2] / "conformance/logs/tests/inputs").glob("*.json*"))
 
 
@@ -95,8 +98,6 @@ def told(table):
 
 
 def test_spark(folder, whole):
-    # Its workers are of the Python of the test.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
     from spark_findings import findings, read
 
@@ -110,5 +111,5 @@ def test_ray(folder, whole):
     import ray
     from ray_findings import findings, read
 
-    ray.init(num_cpus=2, include_dashboard=False, ignore_reinit_error=True, runtime_env={"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}})
+    ray.init(num_cpus=2, include_dashboard=False, ignore_reinit_error=True)
     assert told(findings(read(str(folder))).to_pandas()) == whole

@@ -75,7 +75,7 @@ impl RelatedRequest {
         let has_new_reply = new.iter().any(|piece| piece.role() == Owner::Model);
         let begun = judged::beginning_of(pieces);
         let is_next = has_new_reply && is_sent && lineage.parent.is_some() && lineage.loss.is_none();
-        let again = if is_next { SaidAgain::of(api, body, new) } else { Default::default() };
+        let again = if is_next { SaidAgain::of(api, body, new) } else { SaidAgain::default() };
         Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, again, key, answer }
     }
 }
