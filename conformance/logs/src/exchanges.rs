@@ -1,15 +1,14 @@
 //! Requests to models with their answers, and histories, one after the other: what is wrong with each, and what one shows of another.
 
 use super::answered::{AnsweredRequest, AnsweredRequests};
+use super::answered::{ReturnedText, SaidAgain, first_of, returned};
 use super::bodies::{self, in_path};
 use super::conversation::{ConversationCalls, are_reordered, calls_of, changed, missing};
 use super::finding::{Element, Finding, FindingOutput, Place};
 use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn, SaidToModel, ServerVerdict};
 use super::items::AnsweredItems;
-use super::judged::{self, JudgedHistory};
-use super::returned::{ReturnedText, SaidAgain, first_of, returned};
 use super::rules::{family, finding, of_breach};
-use super::verdict;
+use super::seen::{self, JudgedHistory};
 use foldhash::{HashMap, HashMapExt, HashSet};
 use serde_json::{Value, json};
 use threadspec::oracle::{Api, SentThinking};
@@ -73,7 +72,7 @@ impl RelatedRequest {
     ) -> Self {
         let new = &pieces[lineage.extended..];
         let has_new_reply = new.iter().any(|piece| piece.role() == Owner::Model);
-        let begun = judged::beginning_of(pieces);
+        let begun = seen::beginning_of(pieces);
         let is_next = has_new_reply && is_sent && lineage.parent.is_some() && lineage.loss.is_none();
         let again = if is_next { SaidAgain::of(api, body, new) } else { SaidAgain::default() };
         Self { place, lineage, length: pieces.len(), has_new_reply, begun, is_sent, again, key, answer }
@@ -164,18 +163,18 @@ impl Exchanges {
                     found.extend(self.items.judge(&body, &place));
                 }
                 let turns = || forms::turns_of_body(&body);
-                let found = verdict::outranked(found, (&verdict, is_of_others), &place, turns);
+                let found = bodies::outranked(found, (&verdict, is_of_others), &place, turns);
                 (api, body, found)
             }
             SaidToModel::Form { form, body, turns, is_whole } => {
                 output.summary.apis.insert(form.to_string());
                 let found = bodies::of_form(form, &body, &turns, is_whole, is_sent, &place);
-                let found = verdict::outranked(found, (&verdict, is_of_others), &place, || turns.clone());
+                let found = bodies::outranked(found, (&verdict, is_of_others), &place, || turns.clone());
                 (Api::OpenAiChat, neutral(turns), found)
             }
             SaidToModel::Messages(turns) => {
                 let found = bodies::of_turns(&turns, &place, !is_sent);
-                let found = verdict::outranked(found, (&verdict, is_of_others), &place, Vec::new);
+                let found = bodies::outranked(found, (&verdict, is_of_others), &place, Vec::new);
                 (Api::OpenAiChat, neutral(turns), found)
             }
         };

@@ -1,8 +1,8 @@
 //! Follows the items of OpenAI's Responses from the answers of a log into later requests, which name them by their ids.
 
+use super::answered::text_of_model;
 use super::bodies::{in_path, list_of};
 use super::finding::{Finding, Level, Place};
-use super::returned::text_of_model;
 use super::rules::{finding, of_breach};
 use foldhash::{HashMap, HashSet};
 use serde_json::Value;

@@ -28,21 +28,16 @@
 //! |---|---|
 //! | `input` | the bytes, decompressed |
 //! | `containers` | databases of SQLite, zip archives, recordings of mitmproxy: their records |
-//! | `scan` | where a JSON value ends |
-//! | `large` | which lists are read of a value that is too large to be held |
+//! | `scan` | where a JSON value and its elements end, and which lists are read of one that is too large to be held |
 //! | `records` | JSON values and recorded streams, one after the other, however large the file is |
-//! | `buffer` | the bytes of a file that are in memory |
 //! | `forms` | what a record holds: requests, answers, histories, turns; a new form is one function and one row there |
 //! | `thread` | a conversation in the neutral form: which call each result answers |
-//! | `bodies` | one request or history: the rules of its API |
+//! | `bodies` | one request or history: the rules of its API, and what a server made of it, which outranks them |
 //! | `conversation` | which conversation a request belongs to, and its calls |
-//! | `verdict` | what a server made of a request, which outranks the rules |
-//! | `answered` | requests whose answers make calls, of which a later one must have one |
-//! | `returned` | how the text of an answer came back in the next request |
+//! | `answered` | what came back of an answer in the next requests: its calls and its text |
 //! | `items` | how the items of an answer of Responses came back |
 //! | `exchanges` | requests and histories in their order: what one shows of another |
-//! | `judged` | what a request with which nothing is wrong shows of those that begin with all of it |
-//! | `seen` | which requests those are, so that only what is new in them is read |
+//! | `seen` | the sound requests that others begin with, so that only what is new in those is read |
 //! | `events`, `pairing` | event logs: each event, and which call a result answers |
 //! | `document` | documents |
 //! | `finding` | what is found, where, and how it is handed on |
@@ -56,7 +51,6 @@
 
 mod answered;
 mod bodies;
-mod buffer;
 mod check;
 mod containers;
 mod conversation;
@@ -67,21 +61,17 @@ mod finding;
 mod forms;
 mod input;
 mod items;
-mod judged;
-mod large;
 mod log;
 mod options;
 mod order;
 mod pairing;
 mod proposal;
 mod records;
-mod returned;
 mod rules;
 mod scan;
 mod seen;
 mod structure;
 mod thread;
-mod verdict;
 
 pub use check::{LogFiles, by_numbers, check, check_bytes, check_file, check_folder};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};

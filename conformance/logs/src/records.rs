@@ -3,8 +3,8 @@
 //! The file is never held as a whole. A value is read into memory up to a size; of a larger one the elements of the lists that
 //! [`ENVELOPES`](super::forms::ENVELOPES) names are records, and the rest is passed over. What is broken is told with its place, and reading goes on behind it.
 
-use super::buffer::Buffer;
-use super::large::Large;
+use super::scan::Buffer;
+use super::scan::Large;
 use super::scan::{Scan, ScanStep};
 use memchr::{memchr, memchr_iter};
 use std::io::{self, Read};
@@ -471,7 +471,7 @@ enum FoundPart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buffer::PIECE;
+    use super::super::scan::PIECE;
     use super::*;
 
     #[test]

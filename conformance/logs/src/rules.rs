@@ -1,7 +1,7 @@
 //! Gives each rule a level and an advice.
 
+use super::bodies::UNSURE;
 use super::finding::{Finding, Level, Place};
-use super::verdict::UNSURE;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use threadspec::oracle::Breach;

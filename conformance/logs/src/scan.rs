@@ -1,7 +1,11 @@
-//! Finds the end of a JSON value by its brackets and quotes, piece by piece, much faster than by reading it; and the lines of elements.
+//! Finds where JSON values and their elements end in the bytes of a file that are in memory.
 
+use super::forms::ENVELOPES;
+use super::records::WINDOW;
 use memchr::{memchr, memchr_iter, memchr2};
 use serde_json::value::RawValue;
+use std::io::{self, Read};
+use std::ops::Deref;
 use threadspec_apis::form::members;
 
 /// How far a scan came.
@@ -129,5 +133,115 @@ fn find_lists<'t>(text: &'t str, depth: usize, found: &mut Vec<Vec<&'t RawValue>
         if is_list || (depth > 0 && value.starts_with('{')) {
             find_lists(value, depth.saturating_sub(1), found);
         }
+    }
+}
+
+// Where reading is in a value that is too large to be held, and which of its lists are read.
+
+/// A value that is read element by element: where it is being read.
+pub(super) struct Large {
+    /// The path as envelopes are written: `log.entries[]`.
+    pub(super) path: String,
+    /// For each list or object around this place the length of its path.
+    pub(super) stack: Vec<usize>,
+    pub(super) line: usize,
+}
+
+impl Large {
+    pub(super) fn is_element(&self) -> bool {
+        ENVELOPES.contains(&&*self.path)
+    }
+
+    /// Returns whether there may be elements in a list or an object at this place.
+    pub(super) fn leads_on(&self, byte: u8) -> bool {
+        let leads = |pattern: &str| {
+            let rest = pattern.strip_prefix(&*self.path);
+            rest.is_some_and(|rest| match byte {
+                b'[' => rest.starts_with("[]"),
+                _ => rest.starts_with('.') || (self.path.is_empty() && !rest.is_empty() && !rest.starts_with('[')),
+            })
+        };
+        ENVELOPES.iter().any(|pattern| leads(pattern))
+    }
+
+    /// Returns whether the next string is the name of a member.
+    pub(super) fn wants_name(&self) -> bool {
+        let Some(&length) = self.stack.last() else { return false };
+        self.path.len() == length && !self.is_in_list()
+    }
+
+    fn is_in_list(&self) -> bool {
+        self.stack.last().is_some_and(|&length| self.path[length..].starts_with("[]"))
+    }
+
+    pub(super) fn enter_member(&mut self, name: &str) {
+        if !self.path.is_empty() {
+            self.path.push('.');
+        }
+        // A name with nothing in it is a member, too.
+        self.path.push_str(if name.is_empty() { "?" } else { name });
+    }
+
+    /// The value of a member has ended.
+    pub(super) fn leave_member(&mut self) {
+        if let Some(&length) = self.stack.last()
+            && !self.is_in_list()
+        {
+            self.path.truncate(length);
+        }
+    }
+}
+
+// The bytes of a file that are in memory.
+
+/// How much one read asks for.
+pub(super) const PIECE: usize = 1 << 16;
+
+/// Bytes that were read. What is dropped leaves its memory to what is read next.
+#[derive(Default)]
+pub(super) struct Buffer {
+    bytes: Vec<u8>,
+    filled: usize,
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+}
+
+impl Buffer {
+    /// Reads on, and says how much. It is one read: what comes from somebody who is still writing is judged at once.
+    pub(super) fn read(&mut self, input: &mut dyn Read) -> io::Result<usize> {
+        let wanted = self.filled + PIECE;
+        if self.bytes.len() < wanted {
+            if self.filled > WINDOW && wanted > self.bytes.capacity() {
+                // Grown by doubling, it would take twice what the longest record has.
+                self.bytes.reserve_exact(WINDOW);
+            }
+            self.bytes.resize(wanted, 0);
+        }
+        loop {
+            match input.read(&mut self.bytes[self.filled..wanted]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.inspect(|read| self.filled += read),
+            }
+        }
+    }
+
+    pub(super) fn drop_first(&mut self, length: usize) {
+        self.bytes.copy_within(length..self.filled, 0);
+        self.filled -= length;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.capacity()
     }
 }
