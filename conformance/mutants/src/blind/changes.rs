@@ -104,6 +104,8 @@ pub(super) fn changes(requests: &[Value], input: &str) -> Vec<RequestChange> {
             let of = match speaker(message) {
                 "tool" if message["type"] == "tool" && !is_scripted(&message["content"]) => "told",
                 "human" if summaries.iter().any(|said| text(&message["content"]).contains(said)) => "summary",
+                // The gateway tells a system text from the middle as the user's.
+                "human" if text(&message["content"][0]["text"]).starts_with("<system>") => "system",
                 of => of,
             };
             // Several items may be one answer.

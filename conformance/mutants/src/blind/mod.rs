@@ -9,7 +9,7 @@ mod listed;
 use crate::Error;
 use crate::gateway::TestGateway;
 use crate::gateways::ThroughTestGateway;
-use crate::over_wire::{ChangeBody, InOneProcess};
+use crate::over_wire::{ChangeBody, InOneProcess, change_body};
 use crate::place::Place;
 use crate::trial::{CaseReplies, is_usual, workers};
 use changes::{RequestChange, changes};
@@ -17,6 +17,7 @@ use listed::ListedChanges;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::protocol::{Op, Reply};
@@ -66,7 +67,7 @@ pub struct UnseenChange {
     pub door: &'static str,
     /// The change, what it is made to, and in which requests.
     pub change: String,
-    /// The case.
+    /// The case, and the place if there are several.
     pub case: String,
 }
 
@@ -89,14 +90,18 @@ impl Blindness {
     /// When the list of permitted changes cannot be read, or no thread can be started.
     pub fn of(cases: &[&Case], doors: &[&str], step: usize) -> Result<Self, Error> {
         let listed = ListedChanges::read()?;
-        let tasks = DOORS.into_iter().filter(|door| doors.contains(door));
-        let tasks: Vec<(usize, &'static str, &Case)> = tasks
-            .flat_map(|door| cases.iter().enumerate().map(move |(number, case)| (number, door, *case)))
-            .filter(|(_, door, case)| is_usual(case) && takes(door, case))
+        let tasks: Vec<(&'static str, Place, usize, &Case)> = DOORS
+            .into_iter()
+            .filter(|door| doors.contains(door))
+            .flat_map(|door| cases.iter().filter(|case| is_usual(case)).map(move |case| (door, *case)))
+            .flat_map(|(door, case)| {
+                places(door, case).into_iter().enumerate().map(move |(number, place)| (door, place, number, case))
+            })
             .collect();
         let found: Vec<Vec<(UnseenChange, Sight, Option<usize>)>> = workers()?.install(|| {
-            let look = |(number, door, case): (usize, &'static str, &Case)| {
-                Changed::of(number, door, case).map(|changed| changed.judged(step.max(1), &listed)).unwrap_or_default()
+            let look = |(door, place, number, case): (&'static str, Place, usize, &Case)| {
+                let changed = ChangedCase::of(door, place, case);
+                changed.map(|changed| changed.judged(step.max(1), number, &listed)).unwrap_or_default()
             };
             tasks.into_par_iter().map(look).collect()
         });
@@ -116,37 +121,29 @@ impl Blindness {
     }
 }
 
-fn takes(door: &str, case: &Case) -> bool {
-    let place = match door {
-        "tools" => Place::Agent,
-        "session" => Place::Sessions,
-        "wire" => return crate::wire::modes::ALL.each().any(|transport| Place::Wire(transport).takes(case)),
-        _ => return crate::Between::all().any(|between| Place::Gateway(between).takes(case)),
+/// The ways to put a case.
+fn places(door: &str, case: &Case) -> Vec<Place> {
+    let places: Vec<Place> = match door {
+        "tools" => vec![Place::Agent],
+        "session" => vec![Place::Sessions],
+        "wire" => crate::wire::modes::ALL.each().map(Place::Wire).collect(),
+        _ => crate::Between::all().map(Place::Gateway).collect(),
     };
-    place.takes(case)
+    places.into_iter().filter(|place| place.takes(case)).collect()
 }
 
 /// A case, what came of it without a change, and how it is put with one.
-struct Changed<'a> {
+struct ChangedCase<'a> {
     door: &'static str,
+    place: Place,
     case: &'a Case,
     requests: Vec<Value>,
     replies: CaseReplies,
-    place: Place,
 }
 
-impl<'a> Changed<'a> {
-    /// Puts a case without a change; `None` if it says nothing. Of several ways to put it, its number chooses one.
-    fn of(number: usize, door: &'static str, case: &'a Case) -> Option<Self> {
-        let of_many = |places: Vec<Place>| places.get(number % places.len().max(1)).copied();
-        let place = match door {
-            "tools" => Place::Agent,
-            "session" => Place::Sessions,
-            "wire" => {
-                of_many(crate::wire::modes::ALL.each().map(Place::Wire).filter(|place| place.takes(case)).collect())?
-            }
-            _ => of_many(crate::Between::all().map(Place::Gateway).filter(|place| place.takes(case)).collect())?,
-        };
+impl<'a> ChangedCase<'a> {
+    /// Puts a case without a change; `None` if it says nothing.
+    fn of(door: &'static str, place: Place, case: &'a Case) -> Option<Self> {
         let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
         let kept = Arc::clone(&bodies);
         let replies = put(
@@ -166,12 +163,12 @@ impl<'a> Changed<'a> {
             }
             _ => return None,
         };
-        Some(Self { door, case, requests, replies, place })
+        Some(Self { door, place, case, requests, replies })
     }
 
-    /// Makes one in `step` of the changes, and judges each.
-    fn judged(&self, step: usize, listed: &ListedChanges) -> Vec<(UnseenChange, Sight, Option<usize>)> {
-        let offset = self.case.id.len();
+    /// Makes one in `step` of the changes, and judges each. In each of several places these are others.
+    fn judged(&self, step: usize, number: usize, listed: &ListedChanges) -> Vec<(UnseenChange, Sight, Option<usize>)> {
+        let offset = self.case.id.len() + number;
         let chosen = changes(&self.requests, self.case.input()).into_iter().enumerate();
         let chosen = chosen.filter(|(number, _)| (number + offset).is_multiple_of(step)).map(|(_, change)| change);
         chosen.map(|change| self.seen(&change, listed)).collect()
@@ -190,7 +187,11 @@ impl<'a> Changed<'a> {
             }
         };
         let named = format!("{} of {} in {}", change.name, change.of, change.extent.name());
-        (UnseenChange { door: self.door, change: named, case: self.case.id.clone() }, sight, entry)
+        let case = match self.place {
+            Place::Wire(_) | Place::Gateway(_) => format!("{} {}", self.case.id, self.place),
+            _ => self.case.id.clone(),
+        };
+        (UnseenChange { door: self.door, change: named, case }, sight, entry)
     }
 
     /// What comes of the case with a change.
@@ -233,7 +234,8 @@ fn put(case: &Case, place: Place, change: ChangeBody) -> CaseReplies {
         Place::Wire(transport) => Box::new(InOneProcess::new(None, transport).changing(change)),
         Place::Gateway(between) => {
             let mut gateway = TestGateway::new(between.client, between.upstream);
-            gateway.seams.body = Some(Arc::new(move |course, body| change(course.ask - 1, body)));
+            let sent = AtomicUsize::new(0);
+            gateway.seams.sent = Some(Arc::new(move |_, request| change_body(&change, &sent, request)));
             Box::new(ThroughTestGateway::with(gateway, between))
         }
         _ => Box::new(InProcess::new(StoredReference)),

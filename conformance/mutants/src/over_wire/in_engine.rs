@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::json_text;
@@ -20,28 +21,31 @@ use threadspec_runner::{Testee, Trouble};
 /// Changes the body of a request, given its number, counted from 0.
 pub(crate) type ChangeBody = Arc<dyn Fn(usize, &mut Value) + Send + Sync>;
 
+/// Changes the body of a request on its way; `sent` counts the bodies.
+pub(crate) fn change_body(change: &ChangeBody, sent: &AtomicUsize, request: &mut ClientRequest) {
+    let Some(body) = str::from_utf8(&request.body).ok().and_then(|text| value::read(text).ok()) else { return };
+    let mut changed = body.clone();
+    change(sent.fetch_add(1, Ordering::Relaxed), &mut changed);
+    if changed != body {
+        request.body = json_text(&changed, false).into_bytes();
+    }
+}
+
 /// A provider in this process. Its time passes only where it is told to wait.
 struct InEngine {
     engine: Engine,
     now: Duration,
     /// Changes bodies on their way, and how many went.
     change: Option<ChangeBody>,
-    sent: usize,
+    sent: AtomicUsize,
 }
 
 impl Exchange for InEngine {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
-        let body = || value::read(str::from_utf8(&request.body).ok()?).ok();
-        if let Some((change, mut body)) = self.change.as_ref().and_then(|change| Some((change, body()?))) {
-            let before = body.clone();
-            change(self.sent, &mut body);
-            self.sent += 1;
-            if body != before {
-                let request = ClientRequest { body: json_text(&body, false).into_bytes(), ..request.clone() };
-                return ask_engine(&mut self.engine, &mut self.now, &request);
-            }
-        }
-        ask_engine(&mut self.engine, &mut self.now, request)
+        let Some(change) = &self.change else { return ask_engine(&mut self.engine, &mut self.now, request) };
+        let mut request = request.clone();
+        change_body(change, &self.sent, &mut request);
+        ask_engine(&mut self.engine, &mut self.now, &request)
     }
 
     fn wait(&mut self, time: Duration) {
@@ -65,7 +69,7 @@ impl InOneProcess {
         let mut agent = WireAgent::default();
         planted.into_iter().for_each(|planted| planted.plant_in(&mut agent));
         let (engine, now) = (Engine::new(EngineOptions::default()), Duration::from_secs(1));
-        let exchange = InEngine { engine, now, change: None, sent: 0 };
+        let exchange = InEngine { engine, now, change: None, sent: AtomicUsize::new(0) };
         Self { agent, exchange, transport, hello: Agent::default().hello(), runs: 0, sent: VecDeque::new() }
     }
 

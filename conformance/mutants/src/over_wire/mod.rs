@@ -4,7 +4,7 @@ mod bugs;
 mod in_engine;
 mod readings;
 
-pub(crate) use in_engine::{ChangeBody, InOneProcess};
+pub(crate) use in_engine::{ChangeBody, InOneProcess, change_body};
 
 use crate::planted::Planted;
 

@@ -87,12 +87,14 @@ pub(super) fn judge<'a>(judging: &mut GateJudging<'a>, at: At, sent: &SentByClie
     let calls = calls::pair(&ours.calls, &theirs.calls, &pair.judging.names);
     let equal = calls::judge_ids(&mut pair, &ours, &theirs, &calls);
     let results = results::judge_results(&mut pair, &ours, &theirs, &calls, &equal);
-    let has_images = results::judge_media(&mut pair, &ours, &theirs, &results);
+    let images = results::judge_media(&mut pair, &ours, &theirs, &results);
     calls::judge_calls(&mut pair, &ours, &theirs, &calls, &equal);
     let texts = texts::judge_texts(&mut pair, &ours, &theirs, &results);
+    let is_wrong =
+        images.is_wrong || results::judge_places(&mut pair, &ours, &theirs, &calls, &results, &texts, &images);
     judge_order(&mut pair, &ours, &theirs, &calls, &results, &texts, begun);
     // What is instead of an image that is lost is no other fault.
-    if has_images {
+    if is_wrong {
         let is_echo = |clause| [clause::GATE_RESULT, clause::GATE_TEXT, clause::GATE_INVENTED].contains(&clause);
         let mut position = 0;
         pair.judging.findings.retain(|finding| {

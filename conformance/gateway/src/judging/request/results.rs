@@ -1,7 +1,7 @@
 //! Judges GATE-RESULT and GATE-MEDIA: the texts and the images of results.
 
 use super::calls::{CallPairs, EqualIds};
-use super::texts::start;
+use super::texts::{TextPairs, start};
 use super::{ComparedImage, ComparedResult, ComparedThread, RequestPair, Spot};
 use crate::finding;
 use crate::finding::{differing, quoted};
@@ -251,15 +251,22 @@ const MEDIA: &str = clause::GATE_MEDIA;
 /// So many characters of base64 are recognized in a text.
 const TELLING: usize = 32;
 
-/// Returns whether an image did not arrive as one.
-pub(super) fn judge_media(
+/// The images of the user on both sides.
+#[derive(Debug, Default)]
+pub(super) struct ImagePairs<'s> {
+    of_user: Vec<(ComparedImage<'s>, ComparedImage<'s>)>,
+    /// True if an image did not arrive as one, or not where it was.
+    pub(super) is_wrong: bool,
+}
+
+pub(super) fn judge_media<'s>(
     pair: &mut RequestPair<'_, '_>,
-    ours: &ComparedThread<'_>,
-    theirs: &ComparedThread<'_>,
+    ours: &ComparedThread<'s>,
+    theirs: &ComparedThread<'s>,
     results: &ResultPairs,
-) -> bool {
+) -> ImagePairs<'s> {
     let mut free: Vec<&ComparedImage<'_>> = theirs.images.iter().collect();
-    let (mut lost, mut is_wrong) = (Vec::new(), false);
+    let (mut lost, mut of_user, mut is_wrong) = (Vec::new(), Vec::new(), false);
     // The last one of the user so far, among those that arrived.
     let mut latest = 0;
     for image in &ours.images {
@@ -270,6 +277,7 @@ pub(super) fn judge_media(
                 let other = free.remove(found);
                 let number = theirs.images.iter().position(|known| std::ptr::eq(known, other)).unwrap_or_default();
                 if image.result.is_none() && at_home.is_some() && !ours.is_broken {
+                    of_user.push((*image, *other));
                     if number < latest {
                         is_wrong = true;
                         let what = format!(
@@ -330,7 +338,35 @@ pub(super) fn judge_media(
         let how = if is_known { "twice" } else { "that nobody sent" };
         pair.must(MEDIA, format!("an image arrives {how} ({})", image.place), Spot::none(), spot_of_image(image));
     }
-    is_wrong
+    ImagePairs { of_user, is_wrong }
+}
+
+/// Judges whether an image of the user is still between the same words, calls and results of others. Beside the user's own texts it may be
+/// before or behind them.
+pub(super) fn judge_places(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    calls: &CallPairs,
+    results: &ResultPairs,
+    texts: &TextPairs,
+    images: &ImagePairs<'_>,
+) -> bool {
+    let of_calls = calls.of_sent.iter().enumerate().filter_map(|(one, other)| Some((one, (*other)?)));
+    let of_calls = of_calls.map(|(one, other)| (ours.calls[one].message, theirs.calls[other].message));
+    let of_results =
+        results.same.iter().map(|&(one, other)| (ours.results[one].message, theirs.results[other].message));
+    let is_said = |(one, _): &(usize, usize)| pair.sent.request.messages[*one].speaker == Speaker::Ai;
+    let others: Vec<(usize, usize)> =
+        of_calls.chain(of_results).chain(texts.0.iter().copied().filter(is_said)).collect();
+    let moved = images
+        .of_user
+        .iter()
+        .find(|(image, arrived)| others.iter().any(|&(one, other)| (one < image.message) != (other < arrived.message)));
+    let Some((image, arrived)) = moved else { return false };
+    let what = format!("the image of the user ({}) arrives in another place ({})", image.place, arrived.place);
+    pair.must(MEDIA, what, spot_of_image(image), spot_of_image(arrived));
+    true
 }
 
 fn spot_of_image<'s>(image: &ComparedImage<'s>) -> Spot<'s> {

@@ -430,6 +430,28 @@ fn images() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
+            "images-of-an-early-user-behind-everything",
+            MEDIA,
+            ALL,
+            ALWAYS,
+            body(|_, body| {
+                let history = history(body);
+                let found = users(history).into_iter().find(|&at| list(&history[at]["content"]).iter().any(is_image));
+                if let Some(at) = found.filter(|at| at + 1 < history.len())
+                    && let Some(parts) = history[at]["content"].as_array_mut()
+                {
+                    let (images, rest): (Vec<Value>, Vec<Value>) =
+                        std::mem::take(parts).into_iter().partition(is_image);
+                    if rest.is_empty() {
+                        history.remove(at);
+                    } else {
+                        *parts = rest;
+                    }
+                    history.push(json!({"role": "user", "content": images}));
+                }
+            }),
+        ),
+        each(
             "images-of-results-with-the-last-user",
             MEDIA,
             TRANSLATING.to(super::CHAT),
