@@ -6,6 +6,7 @@ use crate::threads::SessionAgent;
 use crate::twin::Twin;
 use crate::wire::{Modes, WireAgent};
 use std::fmt;
+use std::time::Duration;
 use threadspec_judge::corpus::growth::Quantity;
 use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Reply, Request};
 use threadspec_judge::verdict::Verdict;
@@ -161,6 +162,8 @@ pub(crate) enum When {
     Hello,
     Request(usize),
     Every(usize),
+    /// When nothing was written for so long.
+    Pause(Duration),
     Text(&'static str),
     /// After the last one.
     End,
@@ -239,7 +242,7 @@ impl Planted {
 }
 
 impl When {
-    /// Reads `@hello`, `@end`, `@3`, `@every-997`, or a text that the reply holds, such as `@two`.
+    /// Reads `@hello`, `@end`, `@3`, `@every-997`, `@pause-200` in milliseconds, or a text that the reply holds, such as `@two`.
     fn read(parameter: &'static str) -> Option<Self> {
         Some(match parameter {
             "" | "@" => Self::Always,
@@ -247,8 +250,10 @@ impl When {
             "@end" => Self::End,
             _ => {
                 let when = parameter.strip_prefix('@')?;
-                match when.strip_prefix("every-").map(str::parse) {
-                    Some(Ok(number)) if number > 0 => Self::Every(number),
+                let [every, pause] = ["every-", "pause-"].map(|name| when.strip_prefix(name));
+                match (every.map(str::parse), pause.map(str::parse)) {
+                    (Some(Ok(number)), _) if number > 0 => Self::Every(number),
+                    (_, Some(Ok(pause))) => Self::Pause(Duration::from_millis(pause)),
                     _ => when.parse().map_or(Self::Text(when), Self::Request),
                 }
             }

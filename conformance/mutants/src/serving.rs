@@ -5,6 +5,7 @@ use crate::planted::{Kind, Misbehaviour, OnSession, Planted, When};
 use crate::threads::SessionAgent;
 use crate::together::Together;
 use std::io::{self, BufReader, Write};
+use std::time::Instant;
 use threadspec_judge::reference::Reference;
 use threadspec_runner::{Served, Testee, serve, serve_together};
 
@@ -36,7 +37,7 @@ impl Planted {
 }
 
 fn misbehave(how: Misbehaviour) -> io::Result<Served> {
-    let mut replies = MisbehavingLines { how, number: 0, line: Vec::new(), last: Vec::new() };
+    let mut replies = MisbehavingLines { how, number: 0, line: Vec::new(), last: Vec::new(), written: Instant::now() };
     let served = serve(&mut Reference, BufReader::new(io::stdin().lock()), &mut replies)?;
     if served == Served::All && how.when == When::End {
         tell_that_it_begins();
@@ -59,6 +60,8 @@ struct MisbehavingLines {
     number: usize,
     line: Vec<u8>,
     last: Vec<u8>,
+    /// When the last line was written.
+    written: Instant,
 }
 
 impl Write for MisbehavingLines {
@@ -74,6 +77,7 @@ impl Write for MisbehavingLines {
             When::Hello => self.number == 0,
             When::Request(number) => self.number == number,
             When::Every(number) => self.number > 0 && self.number.is_multiple_of(number),
+            When::Pause(pause) => self.number > 0 && self.written.elapsed() >= pause,
             When::Text(text) => String::from_utf8_lossy(&line).contains(&format!("\"{text}\"")),
             When::End => false,
         };
@@ -84,7 +88,7 @@ impl Write for MisbehavingLines {
             say(&line);
         }
         self.number += 1;
-        self.last = line;
+        (self.last, self.written) = (line, Instant::now());
         Ok(())
     }
 }

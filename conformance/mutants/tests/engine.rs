@@ -265,6 +265,10 @@ fn a_pause_is_made_between_two_requests() -> io::Result<()> {
     assert!(code == 0 && begun.elapsed() >= Duration::from_millis(200) * (requests - 1), "{said}");
     let run: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("run.json"))?)?;
     assert_eq!(run["options"]["pause"], 0.2);
+    // What only shows after a pause is found.
+    let bug = ["--bug", "answers-with-another-text@pause-200"];
+    let (code, said) = verify(folder.path(), "--corpus . --thorough --repeat 2 --pause 0.4", &bug)?;
+    assert!(code == 1 && said.contains("ESC-1"), "{said}");
     Ok(())
 }
 

@@ -115,6 +115,10 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
+        // They are stamped anew when they are sent.
+        bug("given-messages-sorted-by-time-behind-the-rounds", PREFIX, |agent| {
+            on_later_requests(agent, |run, request| request.rotate_left(run.requests[0].len()));
+        }),
         bug("parallel-answers-sorted-later", PREFIX, |agent| {
             on_later_requests(agent, |run, request| {
                 let rounds = rounds(run, request);
