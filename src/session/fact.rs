@@ -57,6 +57,11 @@ pub enum ThreadFact {
         /// The agent that goes on.
         agent: String,
     },
+    /// The thread went back to where it was after so many of the facts before this one.
+    Rewound {
+        /// How many of all that were kept.
+        to: usize,
+    },
     /// All but some items of the thread were taken away.
     Compacted {
         /// The positions of those that stay.

@@ -85,7 +85,7 @@ impl<S: Store> Session<S> {
             return Err(Error::input("a session needs an agent"));
         }
         let records = store.load()?;
-        let thread = SessionThread::of(records.iter().map(|record| &record.fact))?;
+        let thread = SessionThread::of(&records)?;
         Ok(Self { store, clock: Box::new(clock), agents, thread })
     }
 
@@ -100,6 +100,21 @@ impl<S: Store> Session<S> {
         let system = (!agent.system.is_empty()).then(|| Message::system(&agent.system).into());
         let messages = system.into_iter().chain(self.thread.items.iter().flat_map(ThreadItem::messages)).collect();
         ModelRequest { agent: agent.name.clone(), messages }
+    }
+
+    /// Takes the thread back to where it was before a message of the user, which the message of the next run replaces (SESSION-REWIND).
+    /// Messages are counted from 1, in the order in which they were sent, also those that the thread has left: it can go back to them.
+    ///
+    /// # Errors
+    /// [`Error::is_invalid_input`] if there is no such message, and [`Error::is_store_failure`].
+    pub fn rewind(&mut self, message: usize) -> Result<(), Error> {
+        let records = self.store.load()?;
+        let is_message = |place: &usize| matches!(records[*place].fact, ThreadFact::User { .. });
+        let to = (0..records.len()).filter(is_message).nth(message.wrapping_sub(1));
+        let to = to.ok_or_else(|| Error::input(format!("the thread has no message {message}")))?;
+        self.keep(ThreadFact::Rewound { to })?;
+        self.thread = SessionThread::of(&records[..to])?;
+        Ok(())
     }
 
     /// Runs until the model answers without calls, or something ends the run before that.

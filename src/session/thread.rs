@@ -3,7 +3,7 @@
 //! A call is never apart from its answer: both are in one item, and a request is written from items. So no request can have an answer
 //! without a call, a call with two answers, or something between a call and its answer (SESSION-VALID).
 
-use super::fact::{Approval, ThreadFact};
+use super::fact::{Approval, FactRecord, ThreadFact};
 use super::said::{ModelReply, OpaqueBlock, RequestedCall, SentMessage, ToolOutput};
 use crate::ids::Ids;
 use crate::{Error, Message, ToolCall};
@@ -63,9 +63,20 @@ pub(super) enum CallState {
 
 impl SessionThread {
     /// The thread after all facts of a store.
-    pub(super) fn of<'a>(facts: impl IntoIterator<Item = &'a ThreadFact>) -> Result<Self, Error> {
+    pub(super) fn of(records: &[FactRecord]) -> Result<Self, Error> {
+        // From the last fact back, past those that the thread has left.
+        let (mut end, mut facts) = (records.len(), Vec::new());
+        while let Some(last) = end.checked_sub(1) {
+            end = match &records[last].fact {
+                ThreadFact::Rewound { to } => (*to).min(last),
+                fact => {
+                    facts.push(fact);
+                    last
+                }
+            };
+        }
         let mut thread = Self::default();
-        facts.into_iter().try_for_each(|fact| thread.apply(fact))?;
+        facts.into_iter().rev().try_for_each(|fact| thread.apply(fact))?;
         Ok(thread)
     }
 
@@ -95,6 +106,8 @@ impl SessionThread {
                 self.call(call)?.state = CallState::Answered(text(format!("Handed over to {agent}.")));
                 self.agent = Some(agent.clone());
             }
+            // Which facts are behind it is decided before any is taken in.
+            ThreadFact::Rewound { .. } => {}
             ThreadFact::Compacted { kept, summary } => {
                 let mut items: Vec<ThreadItem> = summary.clone().map(ThreadItem::Summary).into_iter().collect();
                 for position in kept {

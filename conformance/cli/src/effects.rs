@@ -117,6 +117,12 @@ const OF_SESSIONS: &[BreachSeen] = &[
          provider accepts this.",
         &[],
     ),
+    (
+        clause::SESSION_REWIND,
+        "The user edited a message, and the model still reads the old one, with the answers that it led to. Or the user goes back, and \
+         what was there is gone or mixed with the edit.",
+        &[],
+    ),
 ];
 
 /// Returns the effect on users of a breach of a clause, if it is one of sessions.

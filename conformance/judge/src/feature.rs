@@ -44,6 +44,10 @@ pub enum Feature {
     Raw,
     /// A result can be an image.
     Image,
+    /// A run replaces an earlier message of the user, and what is behind it.
+    Rewind,
+    /// A thread goes back to the messages that such a run left.
+    Branch,
 }
 
 impl Feature {

@@ -51,7 +51,12 @@ fn features(script: &SessionScript) -> Features {
         note(Feature::Approval, tool.needs_approval);
         note(Feature::Image, tool.results().into_iter().any(is_image));
     }
-    for run in &script.runs {
+    let parents = script.parents();
+    for (place, run) in script.runs.iter().enumerate() {
+        let before = std::iter::successors(place.checked_sub(1), |run| parents[*run]);
+        let is_left = run.at.map(|at| !before.map(|run| run + 1).any(|run| run == at));
+        note(Feature::Rewind, is_left == Some(false));
+        note(Feature::Branch, is_left == Some(true));
         let how = run.cut.as_ref().map(|cut| cut.how);
         let fails = run.turns.iter().any(|turn| matches!(turn, ScriptTurn::Failure(_)));
         note(Feature::Error, how == Some(CutMeans::Throw) || fails);
@@ -87,6 +92,7 @@ fn problems(script: &SessionScript) -> Vec<String> {
     }
     for (place, run) in script.runs.iter().enumerate() {
         let mut found = decision_problems(script, place);
+        found.extend(run.at.and_then(|at| place_problem(at, place, script)));
         found.extend(turn_problems(run));
         found.extend(run.calls().filter_map(|call| call_problem(call, script)));
         found.extend(run.cut.as_ref().and_then(|cut| cut_problem(cut, place, script)));
@@ -113,6 +119,14 @@ fn decision_problems(script: &SessionScript, place: usize) -> Vec<String> {
         (!said.iter().any(waits)).then(|| format!("decides on `{id}`, whose tool needs no approval"))
     };
     decisions.keys().filter_map(wrong).collect()
+}
+
+/// A place in the thread that is no earlier message of the user.
+fn place_problem(at: usize, place: usize, script: &SessionScript) -> Option<String> {
+    let has_message = |run: usize| matches!(script.runs[run].beginning, Beginning::Message(_));
+    let earlier = at.checked_sub(1).filter(|earlier| *earlier < place);
+    (!has_message(place) || !earlier.is_some_and(has_message))
+        .then(|| format!("begins at run {at}: one with a message replaces an earlier one with a message"))
 }
 
 fn turn_problems(run: &ScriptRun) -> Vec<String> {
@@ -220,6 +234,14 @@ mod tests {
         assert_eq!(session_features(&script).map(|features| features.to_string()), Ok(used.to_owned()));
         let cancel = r#"{"runs":[{"message":"Go","cut":{"during":"a","how":"cancel"},"model":[{"content":"x"}]}]}"#;
         assert_eq!(session_features(cancel).map(|features| features.to_string()), Ok("cancel".to_owned()));
+        let places = |third: usize, fourth: usize| {
+            let run = |at: Option<usize>| json!({"message": "Go", "at": at, "model": [{"content": "x"}]});
+            json!({"runs": [run(None), run(None), run(Some(third)), run(Some(fourth))]}).to_string()
+        };
+        for (script, used) in [(places(2, 3), "rewind"), (places(1, 2), "rewind, branch")] {
+            assert_eq!(session_problems(&script), [""; 0]);
+            assert_eq!(session_features(&script).map(|features| features.to_string()), Ok(used.to_owned()));
+        }
     }
 
     #[test]
@@ -232,6 +254,13 @@ mod tests {
             ("/runs/0/message", Value::Null, "runs[0]: no beginning, expected one of `message`, `decisions`"),
             ("/runs/0/resume", json!(true), "runs[0]: more than one beginning"),
             ("/runs/2/resume", json!(false), "runs[2].resume: expected true"),
+            (
+                "/runs/2/at",
+                json!(1),
+                "run 3 begins at run 1: one with a message replaces an earlier one with a message",
+            ),
+            ("/runs/0/at", json!(1), "run 1 begins at run 1: one with a message"),
+            ("/runs/0/at", json!(0), "run 1 begins at run 0: one with a message"),
             ("/runs/1/compact/tokens", json!(5), "runs[1].compact: expected either `keepMessages` or `tokens`"),
             ("/runs/1/compact/keepMessages", Value::Null, "runs[1].compact: expected either"),
             ("/runs/1/decisions", json!({}), "run 2 decides on nothing"),

@@ -70,6 +70,8 @@ pub enum ScriptResults {
 pub struct ScriptRun {
     /// How it begins.
     pub beginning: Beginning,
+    /// Its message replaces that of this run, counted from 1, and all that is behind it.
+    pub at: Option<usize>,
     /// The thread is compacted before it.
     pub compact: Option<ScriptCompaction>,
     /// The model's answers; empty where it is asked elsewhere.
@@ -177,6 +179,18 @@ impl SessionScript {
     /// The script that JSON is, as marked data.
     pub(crate) fn of(input: &Value) -> Result<Self, threadspec::Error> {
         read::script(input)
+    }
+
+    /// For each run the one on whose thread it goes on.
+    pub fn parents(&self) -> Vec<Option<usize>> {
+        let mut parents: Vec<Option<usize>> = Vec::new();
+        for (place, run) in self.runs.iter().enumerate() {
+            parents.push(match run.at {
+                Some(at) => at.checked_sub(1).and_then(|at| parents.get(at).copied().flatten()),
+                None => place.checked_sub(1),
+            });
+        }
+        parents
     }
 
     /// The tools of all agents.

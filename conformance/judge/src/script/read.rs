@@ -85,9 +85,10 @@ fn tool(name: &str, tool: &Field<'_>) -> Result<ScriptTool, Error> {
 }
 
 fn run(run: &Field<'_>) -> Result<ScriptRun, Error> {
-    only(run, &["message", "decisions", "resume", "compact", "model", "maxRecursionDepth", "cut"])?;
+    only(run, &["message", "at", "decisions", "resume", "compact", "model", "maxRecursionDepth", "cut"])?;
     Ok(ScriptRun {
         beginning: beginning(run)?,
+        at: run.get("at").optional().map(size).transpose()?,
         compact: run.get("compact").optional().map(compaction).transpose()?,
         turns: optional_list(run, "model", turn)?,
         limit: run.get("maxRecursionDepth").optional().map(size).transpose()?,

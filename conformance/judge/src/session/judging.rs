@@ -4,13 +4,13 @@ use super::layout::RequestLayout;
 use super::report::RunAccount;
 use super::request::JudgedScope;
 use super::script::{JudgedScript, PlannedTurn};
-use super::thread::JudgedThread;
+use super::thread::{JudgedItem, JudgedThread};
 use super::within::RunEnding;
 use crate::universal::Abilities;
 use crate::universal::finding::{Finding, Findings};
 use crate::universal::others::Strangers;
 use crate::universal::valid::faults;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use threadspec::session::Beginning;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
@@ -23,6 +23,10 @@ pub(super) struct Judging<'a> {
     /// True if the model thinks where it likes to, so that all thoughts of a response may be left out.
     pub(super) thinks_freely: bool,
     pub(super) thread: JudgedThread<'a>,
+    /// The thread as it was before each run to which a later one goes back.
+    pub(super) earlier: HashMap<usize, JudgedThread<'a>>,
+    /// Everything that was on the thread when a run went back.
+    pub(super) left: Vec<JudgedItem<'a>>,
     /// How each run ended that was judged.
     pub(super) endings: Vec<RunEnding>,
     pub(super) findings: Findings,
@@ -71,6 +75,8 @@ impl<'a> Judging<'a> {
             abilities,
             thinks_freely: false,
             thread: JudgedThread::new(session),
+            earlier: HashMap::new(),
+            left: Vec::new(),
             endings: Vec::new(),
             findings: Findings::default(),
             pairing: Vec::new(),
@@ -134,6 +140,7 @@ impl<'a> Judging<'a> {
     fn judge_run(&mut self, run: usize) {
         let (plan, record) = (&self.session.runs[run], &self.records[run]);
         let found_before = self.findings.found.len();
+        self.go_back(run);
         let pending: Vec<(usize, usize)> =
             self.thread.calls().filter(|(_, call)| call.is_pending).map(|(place, _)| place).collect();
         if plan.compacts {
@@ -178,6 +185,20 @@ impl<'a> Judging<'a> {
         self.judge_valid(run, found_before);
         self.judge_prefix(run, &ends, found_before);
         self.settle_pending(run);
+    }
+
+    /// Takes the thread back to the message that a run replaces, and keeps it where a later run does so.
+    fn go_back(&mut self, run: usize) {
+        if let Some(thread) = self.session.runs[run].at.and_then(|at| self.earlier.get(&at)).cloned() {
+            let length = thread.items.len();
+            self.left.append(&mut std::mem::replace(&mut self.thread, thread).items);
+            // What was named of an item that is no longer there is not known of the next one.
+            self.opaque_faults.retain(|item| *item < length);
+            self.image_faults.retain(|(item, _)| *item < length);
+        }
+        if self.session.runs.iter().any(|later| later.at == Some(run)) {
+            self.earlier.insert(run, self.thread.clone());
+        }
     }
 
     /// Writes down which calls are pending after a run.
@@ -289,7 +310,7 @@ impl<'a> Judging<'a> {
 
     /// Judges what is wrong with the lists of a run, and what nothing else explains.
     fn judge_valid(&mut self, run: usize, found_before: usize) {
-        const EXPLAIN: [&str; 20] = [
+        const EXPLAIN: [&str; 21] = [
             clause::AGENT_PREFIX,
             clause::AGENT_START,
             clause::AGENT_RESPONSE,
@@ -310,6 +331,7 @@ impl<'a> Judging<'a> {
             clause::SESSION_RAW,
             clause::SESSION_HANDOFF,
             clause::SESSION_IMAGE,
+            clause::SESSION_REWIND,
         ];
         let is_explained = self.findings.found[found_before..].iter().any(|found| EXPLAIN.contains(&found.clause));
         for (number, request) in self.records[run].requests.iter().enumerate() {

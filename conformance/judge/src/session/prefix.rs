@@ -12,8 +12,10 @@ use threadspec_golden::clause;
 impl Judging<'_> {
     /// Judges the first request of a run in which nothing else was found.
     pub(super) fn judge_prefix(&mut self, run: usize, ends: &[usize], found_before: usize) {
-        let is_first = |run: &usize| self.records[*run].asks();
-        let (Some(before), Some(&end)) = ((0..run).rev().find(is_first), ends.first()) else { return };
+        let parents = &self.session.parents;
+        let mut earlier = std::iter::successors(parents[run], |run| parents[*run]);
+        let before = earlier.find(|run| self.records[*run].asks());
+        let (Some(before), Some(&end)) = (before, ends.first()) else { return };
         let is_moved = self.thread.handed_over
             || (0..=run).any(|run| self.compacts(run))
             || self.endings[..run].iter().any(|ending| ending.is_early)

@@ -307,6 +307,14 @@ impl Judging<'_> {
             } else if !is_taken && !was_refused {
                 self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is out of its order"));
             }
+        } else if let Some(left) = self.left.iter().find(|item| is_again(item, message)).map(|item| item.run) {
+            // Where a cut run need not be saved, neither need be what it replaced.
+            let is_saved = |run: usize| self.abilities.session.saves == Saves::Call || !self.ended_early(run);
+            let went_back = (0..=place.run).rev().find(|run| self.session.runs[*run].at.is_some());
+            if went_back.is_none_or(is_saved) {
+                let what = format!("{place_of}: {shown} of run {} is there, though the thread has left it", left + 1);
+                self.add(clause::SESSION_REWIND, what);
+            }
         } else if !message.calls.is_empty() {
             self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: the model never sent {shown}"));
         } else if let Some(id) = self.in_the_users_mouth(message, layout) {

@@ -20,6 +20,8 @@ pub(super) struct JudgedScript {
     /// The tools that need an approval.
     pub(super) guarded: HashSet<String>,
     pub(super) runs: Vec<PlannedRun>,
+    /// For each run the one on whose thread it goes on.
+    pub(super) parents: Vec<Option<usize>>,
     /// True if a number of the input is beyond the doubles.
     pub(super) has_huge_numbers: bool,
 }
@@ -28,6 +30,8 @@ pub(super) struct JudgedScript {
 #[derive(Clone, Debug)]
 pub(super) struct PlannedRun {
     pub(super) beginning: Beginning,
+    /// The run whose message, and all that is behind it, the message replaces.
+    pub(super) at: Option<usize>,
     /// True if the thread is compacted before it.
     pub(super) compacts: bool,
     /// The answer of the summarizing model.
@@ -83,6 +87,7 @@ impl JudgedScript {
         let plan = Self {
             tools: ScriptedOutcomes::of_session(script.tools()),
             guarded: script.tools().filter(|tool| tool.needs_approval).map(|tool| tool.name.clone()).collect(),
+            parents: script.parents(),
             agents: script.agents,
             runs: script.runs.into_iter().map(PlannedRun::of).collect(),
             has_huge_numbers: tokens(input).any(is_beyond_doubles),
@@ -121,6 +126,9 @@ impl JudgedScript {
             if run.turns.is_empty() {
                 return wrong("its `model` has no turn".to_owned());
             }
+            if run.at.is_some_and(|at| at >= index) {
+                return wrong("it replaces the message of a run that is not before it".to_owned());
+            }
             if let Beginning::Decisions(decisions) = &run.beginning
                 && let Some(id) = decisions.keys().find(|id| !said.contains(id.as_str()))
             {
@@ -143,9 +151,10 @@ impl JudgedScript {
 }
 
 impl PlannedRun {
-    fn of(ScriptRun { beginning, compact, turns, limit, cut }: ScriptRun) -> Self {
+    fn of(ScriptRun { beginning, at, compact, turns, limit, cut }: ScriptRun) -> Self {
         Self {
             beginning,
+            at: at.map(|at| at.saturating_sub(1)),
             compacts: compact.is_some(),
             summary: compact.and_then(|compact| compact.summary),
             turns: turns.into_iter().map(PlannedTurn::of).collect(),

@@ -37,13 +37,15 @@ impl Judging<'_> {
                     );
                 }
             }
-            Beginning::Message(_) if is_after_cut => {}
+            Beginning::Message(_) if is_after_cut && plan.at.is_none() => {}
             Beginning::Message(_) => {
                 let is_raw = self.thread.responses().any(|(_, response)| response.has_raw());
                 let behind = (run + 1..session.runs.len()).any(|later| {
                     records[later].asks() && !matches!(session.runs[later].beginning, Beginning::Message(_))
                 });
-                let clause = if (0..run).any(|before| self.endings[before].is_early) {
+                let clause = if plan.at.is_some() {
+                    clause::SESSION_REWIND
+                } else if (0..run).any(|before| self.endings[before].is_early) {
                     if record.says_why() && behind {
                         return;
                     }

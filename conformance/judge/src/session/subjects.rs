@@ -73,6 +73,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         Property::SessionOpaque => any(&|response| !response.said.opaque.is_empty()),
         Property::SessionRaw => any(&|response| response.has_raw()),
         Property::SessionHandoff => any(&|response| response.has_hand_over()),
+        Property::SessionRewind => session.runs.iter().any(|run| run.at.is_some()),
         Property::SessionImage => thread.calls().any(|(place, _)| image(&thread, place).is_some()),
         _ => false,
     };

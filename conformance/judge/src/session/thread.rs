@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use threadspec::session::Approval;
 
 /// The thread, as the script and the reports say that it went.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JudgedThread<'a> {
     pub(super) session: &'a JudgedScript,
     pub(super) items: Vec<JudgedItem<'a>>,
@@ -23,7 +23,7 @@ pub(super) struct JudgedThread<'a> {
 }
 
 /// A user message or a response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JudgedItem<'a> {
     /// The run in which it was sent.
     pub(super) run: usize,
@@ -37,14 +37,14 @@ pub(super) struct JudgedItem<'a> {
 }
 
 /// The kind of an item.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum ItemKind<'a> {
     User(&'a str),
     Response(ResponseFate<'a>),
 }
 
 /// A response, and what became of its calls.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ResponseFate<'a> {
     pub(super) said: &'a PlannedResponse,
     pub(super) calls: Vec<CallFate<'a>>,
@@ -55,7 +55,7 @@ pub(super) struct ResponseFate<'a> {
 }
 
 /// The fate of a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each says something of its own")]
 pub(super) struct CallFate<'a> {
     pub(super) said: &'a PlannedCall,

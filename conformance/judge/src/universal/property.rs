@@ -183,6 +183,11 @@ pub enum Property {
         message = "the image of a result is in the next request and the later ones, or the answer says that it was left out"
     )]
     SessionImage,
+    /// SESSION-REWIND.
+    #[strum(
+        message = "where an earlier message is replaced, it and what was behind it are gone, and come back as they were"
+    )]
+    SessionRewind,
     /// GATE-FORWARD.
     #[strum(
         message = "what the client's API allows and the provider's can say is sent on, once; nothing arrives that was not asked"
@@ -325,6 +330,7 @@ impl Property {
             Self::SessionRaw => clause::SESSION_RAW,
             Self::SessionHandoff => clause::SESSION_HANDOFF,
             Self::SessionImage => clause::SESSION_IMAGE,
+            Self::SessionRewind => clause::SESSION_REWIND,
             Self::GateForward => clause::GATE_FORWARD,
             Self::GateMessages => clause::GATE_MESSAGES,
             Self::GateCalls => clause::GATE_CALLS,

@@ -94,6 +94,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         | Property::SessionRaw
         | Property::SessionHandoff
         | Property::SessionImage
+        | Property::SessionRewind
         | Property::GateForward
         | Property::GateMessages
         | Property::GateCalls

@@ -32,6 +32,8 @@ pub(crate) struct SessionAgent {
     pub(crate) key: Box<dyn Fn(&str, usize) -> String + Send + Sync>,
     /// The thread has been read from the store.
     pub(crate) loaded: Act,
+    /// Takes the thread back to the message of a run, counted from 0.
+    pub(crate) rewind: Settle<usize>,
     /// Answers what a cut left open; returns calls that are to be executed (again).
     pub(crate) mend: Act<Vec<Value>>,
     /// Compacts the thread to a budget, before the beginning of the run.
@@ -83,6 +85,7 @@ impl Default for SessionAgent {
             sessions: 0,
             key: Box::new(|storage, _| storage.to_owned()),
             loaded: Box::new(|_| {}),
+            rewind: Box::new(sound::rewind),
             mend: Box::new(sound::mend),
             compact: Box::new(sound::compact),
             message: Box::new(|run, text| sound::message(run, text)),
@@ -162,6 +165,12 @@ impl SessionAgent {
     fn begin(&self, run: &mut SessionRun) -> Result<bool, String> {
         (self.loaded)(run);
         let script = run.script().clone();
+        if let Some(at) = script["at"].as_u64().and_then(|at| usize::try_from(at).ok()?.checked_sub(1)) {
+            self.save(run, Moment::Beginning, |run| (self.rewind)(run, &at));
+        }
+        if list(&run.input["runs"]).iter().any(|later| later["at"] == run.number + 1) {
+            run.thread.before.insert(run.number, run.thread.list.clone());
+        }
         let mut again = Vec::new();
         run.thread.cuts += usize::from(!sound::cut_calls(run).is_empty());
         self.save(run, Moment::Beginning, |run| again = (self.mend)(run));

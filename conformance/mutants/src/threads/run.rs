@@ -1,6 +1,7 @@
 //! What a session's agent works on: the thread, and the run that goes on with it.
 
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use threadspec_judge::json::{list, text};
 
@@ -18,6 +19,8 @@ pub(crate) struct KeptThread {
     pub(crate) pending: Vec<String>,
     /// How many times a run ended with calls open.
     pub(crate) cuts: usize,
+    /// The list before each run to whose message a later one goes back.
+    pub(crate) before: BTreeMap<usize, Vec<Value>>,
     /// What a planted bug keeps beside it.
     pub(crate) notes: Value,
 }

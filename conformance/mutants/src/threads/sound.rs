@@ -27,6 +27,12 @@ pub(crate) fn mend_with(run: &mut SessionRun, tell: impl Fn(&SessionRun, &Unansw
     }
 }
 
+/// Takes the list back, and lets nothing wait.
+pub(crate) fn rewind(run: &mut SessionRun, at: &usize) {
+    run.thread.list = run.thread.before.get(at).cloned().unwrap_or_default();
+    run.thread.pending.clear();
+}
+
 /// The calls that are open and wait for no decision.
 pub(crate) fn cut_calls(run: &SessionRun) -> Vec<UnansweredCall> {
     let open = open_calls(&run.thread.list).into_iter();

@@ -35,8 +35,8 @@ fn file(key: &str) -> PathBuf {
 }
 
 fn written(thread: &KeptThread) -> Value {
-    let KeptThread { list, agent, pending, cuts, notes } = thread;
-    json!({"list": list, "agent": agent, "pending": pending, "cuts": cuts, "notes": notes})
+    let KeptThread { list, agent, pending, cuts, before, notes } = thread;
+    json!({"list": list, "agent": agent, "pending": pending, "cuts": cuts, "before": before, "notes": notes})
 }
 
 fn read(path: &Path) -> io::Result<KeptThread> {
@@ -47,6 +47,7 @@ fn read(path: &Path) -> io::Result<KeptThread> {
         agent: thread["agent"].as_str().map(str::to_owned),
         pending: texts(&thread["pending"]),
         cuts: serde_json::from_value(thread["cuts"].take())?,
+        before: serde_json::from_value(thread["before"].take())?,
         notes: thread["notes"].take(),
     })
 }

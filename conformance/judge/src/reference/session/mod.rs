@@ -10,7 +10,7 @@ use script::image_digest;
 use script::{CutTools, ExecutedCall};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use threadspec::session::{ModelReply, ModelRequest, RunEnd, SentMessage, Session, Store, ThreadModel};
+use threadspec::session::{Beginning, ModelReply, ModelRequest, RunEnd, SentMessage, Session, Store, ThreadModel};
 use threadspec::surrogates::{marked, repair_surrogates};
 use threadspec::{Error, Message};
 
@@ -51,8 +51,17 @@ fn played(
     let (agents, mut tools): (Vec<_>, Vec<_>) = agents.into_iter().map(script::agent).unzip();
     let mut session = Session::open(store, agents, clock)?;
     let mut reports = Vec::new();
+    // How many messages the user has sent with each run.
+    let count = |sent: &mut usize, run: &ScriptRun| {
+        *sent += usize::from(matches!(run.beginning, Beginning::Message(_)));
+        Some(*sent)
+    };
+    let messages: Vec<usize> = runs.iter().scan(0, count).collect();
     for (number, run) in (1..).zip(runs).skip(request.from.unwrap_or(0)) {
         let mut tools = CutTools::new(&mut tools, run.cut.clone());
+        if let Some(at) = run.at {
+            session.rewind(messages.get(at.wrapping_sub(1)).copied().unwrap_or_default())?;
+        }
         let report = match &mut model {
             None => report(&mut session, run, &mut tools)?,
             Some(model) => {

@@ -35,6 +35,44 @@ fn a_sound_session_holds_every_property() {
 }
 
 #[test]
+fn what_a_message_replaces_is_gone() {
+    let says = |text: &str| vec![json!({"content": text})];
+    let input = json!({"runs": [
+        {"message": "Go", "model": says("Gone.")},
+        {"message": "Left?", "model": says("Left.")},
+        {"message": "Right?", "at": 2, "model": says("Right.")},
+        {"message": "Sure?", "at": 3, "model": says("Sure.")},
+        {"message": "Back?", "model": says("Back.")},
+        {"message": "And left?", "at": 2, "model": says("As before.")},
+    ]});
+    let first = vec![h("Go")];
+    let begin = [first.clone(), vec![a("Gone.", &[])]].concat();
+    let to = |text: &str| [begin.clone(), vec![h(text)]].concat();
+    let behind = [to("Sure?"), vec![a("Sure.", &[]), h("Back?")]].concat();
+    let reports = |third: &[Value], last: &[Value]| {
+        let lists = [&first, &to("Left?"), third, &to("Sure?"), last, &to("And left?")];
+        lists.map(|list| run(&[list], &[])).to_vec()
+    };
+    assert_sound(&input, &reports(&to("Right?"), &behind));
+    let kept = [to("Left?"), vec![h("Right?")]].concat();
+    let found = [
+        "SESSION-REWIND: run 3, request 1, message 3: a human message, \"Left?\" of run 2 is there, though the thread has left it",
+    ];
+    assert_found(&input, &reports(&kept, &behind), &found);
+    let mut back = behind.clone();
+    back.insert(3, a("Right.", &[]));
+    let found = [
+        "SESSION-REWIND: run 5, request 1, message 4: an assistant message, \"Right.\" of run 3 is there, though the thread has left it",
+    ];
+    assert_found(&input, &reports(&to("Right?"), &back), &found);
+    // Nobody was asked.
+    let mut refused = reports(&to("Right?"), &behind);
+    refused[2] = json!({"requests": [], "executed": [], "refused": "busy"});
+    let found = ["SESSION-REWIND: run 3: the user message is refused: \"busy\""];
+    assert_found(&input, &refused, &found);
+}
+
+#[test]
 fn nothing_stands_twice() {
     let found = ["SESSION-SAID-ONCE: run 3, request 1, message 8: a human message, \"And?\" is there twice"];
     assert_found(&plain(), &reports(|list| list.insert(6, h("And?"))), &found);

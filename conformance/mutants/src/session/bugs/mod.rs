@@ -11,6 +11,7 @@ mod images;
 mod opaque;
 mod plain;
 mod raw;
+mod rewind;
 mod said;
 mod stuck;
 mod waiting;
@@ -62,6 +63,7 @@ pub(super) fn all() -> Vec<Planted> {
         raw::all(),
         handovers::all(),
         images::all(),
+        rewind::all(),
         everywhere::all(),
     ]
     .concat()

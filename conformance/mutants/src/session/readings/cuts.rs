@@ -22,6 +22,14 @@ fn told() -> Vec<Planted> {
         reading("cut-calls-told-at-the-cut", |agent| {
             agent.cut = Box::new(|run, _| drop(sound::mend(run)));
         }),
+        reading("cut-calls-told-before-a-run-that-is-replaced", |agent| {
+            agent.mend = Box::new(|run| {
+                sound::mend(run);
+                let mended = run.thread.list.clone();
+                run.thread.before.entry(run.number).and_modify(|before| *before = mended);
+                Vec::new()
+            });
+        }),
         reading("cut-calls-told-at-the-cut-but-for-a-limit", |agent| {
             agent.cut = Box::new(|run, by| {
                 if *by != CutBy::Limit {
