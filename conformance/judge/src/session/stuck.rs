@@ -37,7 +37,7 @@ impl Judging<'_> {
                     );
                 }
             }
-            Beginning::Message(_) if is_after_cut && plan.at.is_none() => {}
+            Beginning::Message(_) if is_after_cut => {}
             Beginning::Message(_) => {
                 let is_raw = self.thread.responses().any(|(_, response)| response.has_raw());
                 let behind = (run + 1..session.runs.len()).any(|later| {

@@ -28,6 +28,7 @@ pub(crate) fn mend_with(run: &mut SessionRun, tell: impl Fn(&SessionRun, &Unansw
 }
 
 /// Takes the list back, and lets nothing wait.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is a step like the others")]
 pub(crate) fn rewind(run: &mut SessionRun, at: &usize) {
     run.thread.list = run.thread.before.get(at).cloned().unwrap_or_default();
     run.thread.pending.clear();

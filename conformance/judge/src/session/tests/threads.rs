@@ -62,7 +62,7 @@ fn what_a_message_replaces_is_gone() {
     let mut back = behind.clone();
     back.insert(3, a("Right.", &[]));
     let found = [
-        "SESSION-REWIND: run 5, request 1, message 4: an assistant message, \"Right.\" of run 3 is there, though the thread has left it",
+        "SESSION-REWIND: run 5, request 1, message 4: an ai message, \"Right.\" of run 3 is there, though the thread has left it",
     ];
     assert_found(&input, &reports(&to("Right?"), &back), &found);
     // Nobody was asked.
