@@ -100,7 +100,7 @@ impl Blindness {
             .collect();
         let found: Vec<Vec<(UnseenChange, Sight, Option<usize>)>> = workers()?.install(|| {
             let look = |(door, place, number, case): (&'static str, Place, usize, &Case)| {
-                let changed = ChangedCase::of(door, place, case);
+                let changed = BlindCase::of(door, place, case);
                 changed.map(|changed| changed.judged(step.max(1), number, &listed)).unwrap_or_default()
             };
             tasks.into_par_iter().map(look).collect()
@@ -133,7 +133,7 @@ fn places(door: &str, case: &Case) -> Vec<Place> {
 }
 
 /// A case, what came of it without a change, and how it is put with one.
-struct ChangedCase<'a> {
+struct BlindCase<'a> {
     door: &'static str,
     place: Place,
     case: &'a Case,
@@ -141,7 +141,7 @@ struct ChangedCase<'a> {
     replies: CaseReplies,
 }
 
-impl<'a> ChangedCase<'a> {
+impl<'a> BlindCase<'a> {
     /// Puts a case without a change; `None` if it says nothing.
     fn of(door: &'static str, place: Place, case: &'a Case) -> Option<Self> {
         let bodies: Arc<Mutex<Vec<Value>>> = Arc::default();
