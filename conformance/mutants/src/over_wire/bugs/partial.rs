@@ -1,7 +1,6 @@
 //! WIRE-PARTIAL: calls that did not come whole. AGENT-MODEL-FAILURE: half an answer that is taken for a whole one.
 
 use super::{RESPONSES, bug, on_events};
-use crate::agent::calls;
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, Modes, PLAIN, STREAMS};
 use crate::wire::{HeardAnswer, NextStep, WireAgent, as_an_sdk};
@@ -11,7 +10,6 @@ use threadspec_golden::clause;
 use threadspec_judge::json::text;
 
 const PARTIAL: &[&str] = &[clause::WIRE_PARTIAL];
-const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
 const FAILURE: &[&str] = &[clause::AGENT_MODEL_FAILURE];
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 
@@ -117,17 +115,6 @@ pub(super) fn bugs() -> Vec<Planted> {
             agent.failed = Box::new(|run, failed| match &failed.heard {
                 Some(heard) if heard.calls().next().is_none() => NextStep::GoOn(heard.turn()),
                 _ => as_an_sdk(run, failed),
-            });
-        }),
-        bug("cut-off-text-asked-on-in-the-users-name", ANSWERED, ALL, |agent| {
-            agent.heard = Box::new(|run, heard| {
-                run.memory["cut"] = (heard.is_cut_off() && heard.calls().next().is_none()).into();
-            });
-            agent.agent.is_last = Box::new(|run, said| calls(said).is_empty() && run.memory["cut"] != true);
-            agent.agent.after_round = Box::new(|run| {
-                if run.memory["cut"] == true {
-                    run.list.push(json!({"type": "human", "content": "Continue."}));
-                }
             });
         }),
         bug("clean-end-taken-for-the-end", FAILURE, STREAMS, |agent| {
