@@ -273,7 +273,8 @@ impl Verify {
     fn next(&self, options: &RunOptions, hello: &Hello, cases: &[&Case]) -> Option<String> {
         let CaseFilter { filter, op, clause, shard, thorough } = &self.selection;
         let mut words = ["threadspec", "verify"].map(str::to_owned).to_vec();
-        let is_whole = filter.is_empty() && op.is_empty() && clause.is_empty() && shard.is_none();
+        let has_all = op.is_empty() || hello.ops.iter().all(|own| op.contains(own));
+        let is_whole = filter.is_empty() && has_all && clause.is_empty() && shard.is_none();
         let missing = Op::all().find(|op| !hello.ops.contains(op) && cases.iter().any(|case| case.op == *op));
         if !is_whole {
             add_terms(options, &mut words);

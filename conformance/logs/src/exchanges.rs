@@ -517,9 +517,7 @@ fn lost(loss: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
     let Loss { how, kept, whole, .. } = loss;
     let percent = (100 * (whole - kept)).div_ceil(*whole.max(&1));
     let effect = match read_again(loss, cost) {
-        0 => format!(
-            "nothing is lost yet, since no cache keeps so few tokens (about 1,024 are needed); of a longer one {percent} % would be read again"
-        ),
+        0 => "nothing is lost yet, since most caches begin at about 1,024 tokens".to_owned(),
         _ => format!("so the prompt cache ends here, and the server reads {percent} % of the earlier request again"),
     };
     let tokens = cost

@@ -136,10 +136,12 @@ impl Summary {
         let tested: BTreeSet<Op> = tested(run).filter(|op| *op != Op::Session).collect();
         let is_declined = |result: &&CaseResult<'_>| !is_run(result) && tested.contains(&result.case.op);
         let declined = run.results.iter().filter(is_declined);
-        for (why, ids) in
-            reasons(declined.map(|result| (&*result.judgement.note, &*result.case.id))).iter().take(REASONS)
-        {
+        let reasons = reasons(declined.map(|result| (&*result.judgement.note, &*result.case.id)));
+        for (why, ids) in reasons.iter().take(REASONS) {
             let _ = writeln!(out, "unsupported: {}: {}", count(ids.len(), "case"), visible(why));
+        }
+        if reasons.len() > REASONS {
+            let _ = writeln!(out, "unsupported: {}; --all shows them", count(reasons.len() - REASONS, "more reason"));
         }
         for what in &run.remarks {
             let _ = writeln!(out, "{}: {}", styled(WARNING, "note"), visible(what));

@@ -269,7 +269,10 @@ fn around(expected: &str, actual: &str) -> [String; 2] {
 /// Returns whether a text is one of these values in the notation of another language, as `{'a': None}` is for `{"a":null}`.
 pub(super) fn is_foreign(expected: &[&str], actual: &str) -> bool {
     let is_json = json::read(actual).is_ok();
-    !is_json && !actual.is_empty() && expected.iter().any(|text| !text.is_empty() && reduced(text) == reduced(actual))
+    // Another notation shows in characters of ASCII.
+    let ascii = |text: &str| text.chars().filter(|c| (' '..='~').contains(c)).collect::<String>();
+    let is_one = |text: &str| !text.is_empty() && ascii(text) != ascii(actual) && reduced(text) == reduced(actual);
+    !is_json && !actual.is_empty() && expected.iter().any(|text| is_one(text))
 }
 
 /// A value without what only its notation has: quotes, blanks, escapes, and the names of nothing and of the booleans. Other characters than
