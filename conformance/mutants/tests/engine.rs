@@ -268,7 +268,7 @@ fn a_pause_is_made_between_two_requests() -> io::Result<()> {
     // What only shows after a pause is found.
     let bug = ["--bug", "answers-with-another-text@pause-200"];
     let (code, said) = verify(folder.path(), "--corpus . --thorough --repeat 2 --pause 0.4", &bug)?;
-    assert!(code == 1 && said.contains("ESC-1"), "{said}");
+    assert!(code == 1 && said.contains("ESC-3"), "{said}");
     Ok(())
 }
 
