@@ -19,7 +19,7 @@ use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_cli::Stop;
 use threadspec_judge::text::visible;
-use threadspec_logs::{CheckOptions, Element, Finding, FormRow, Level, LogFiles, Sink, Summary};
+use threadspec_logs::{CheckOptions, Element, Finding, FormRow, Level, LogFiles, Place, Sink, Summary};
 use threadspec_pages::findings;
 use threadspec_pages::findings::{CheckRecord, CheckedFile, FindingsForm};
 use threadspec_report::terminal::{STRONG, complain, print, styled};
@@ -319,8 +319,14 @@ impl Teller<'_> {
             }
             return false;
         }
-        let place = finding.place.element.map(|Element { kind, number }| format!(" at {kind} {number}"));
-        let times = self.repeated.entry(format!("{}{}", finding.rule, place.unwrap_or_default())).or_default();
+        let Place { element, path, .. } = &finding.place;
+        let place = match element {
+            Some(Element { kind, number }) => format!("{kind} {number}"),
+            // Each place without a name is another one.
+            None if path.is_empty() => self.repeated.len().to_string(),
+            None => path.clone(),
+        };
+        let times = self.repeated.entry(format!("{} at {place}", finding.rule)).or_default();
         *times += 1;
         *times > REPEATED
     }

@@ -259,6 +259,7 @@ pub(super) struct ImagePairs<'s> {
     pub(super) is_wrong: bool,
 }
 
+/// Judges whether each image arrives as one. Returns those of the user on both sides.
 pub(super) fn judge_media<'s>(
     pair: &mut RequestPair<'_, '_>,
     ours: &ComparedThread<'s>,
