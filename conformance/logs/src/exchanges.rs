@@ -376,9 +376,10 @@ impl Exchanges {
         if let Some(loss) = &lineage.loss {
             self.losses += 1;
             let cost = before.and_then(|before| Some((before.tokens?.0, tokens?.1)));
-            output.summary.reread += read_again(loss, cost);
+            let again = read_again(loss, cost);
+            output.summary.reread += again;
             let place = Place { after, ..in_element(&place, &loss.place) };
-            output.found(finding("LOG-PREFIX", place, lost(loss, &origin, cost)));
+            output.found(finding("LOG-PREFIX", place, lost(loss, again, &origin, cost)));
         } else if let Some(before) = before {
             if before.length == length {
                 twin = lineage.parent;
@@ -511,12 +512,11 @@ fn read_again(Loss { kept, whole, .. }: &Loss, tokens: Option<(u64, u64)>) -> us
     if is_short { 0 } else { whole - kept }
 }
 
-/// Describes a lost prefix and its cost. `origin` is the earlier request. `cost` has the tokens of the earlier request, and how many of
+/// Describes a lost prefix and its cost: so many bytes are read `again`. `origin` is the earlier request. `cost` has the tokens of the earlier request, and how many of
 /// them the cache still had.
-fn lost(loss: &Loss, origin: &str, cost: Option<(u64, u64)>) -> String {
-    let Loss { how, kept, whole, .. } = loss;
-    let percent = (100 * (whole - kept)).div_ceil(*whole.max(&1));
-    let effect = match read_again(loss, cost) {
+fn lost(Loss { how, whole, .. }: &Loss, again: usize, origin: &str, cost: Option<(u64, u64)>) -> String {
+    let percent = (100 * again).div_ceil(*whole.max(&1));
+    let effect = match again {
         0 => "nothing is lost yet, since most caches begin at about 1,024 tokens".to_owned(),
         _ => format!("so the prompt cache ends here, and the server reads {percent} % of the earlier request again"),
     };

@@ -121,7 +121,7 @@ impl Blindness {
     }
 }
 
-/// The ways to put a case.
+/// Lists the ways to put a case.
 fn places(door: &str, case: &Case) -> Vec<Place> {
     let places: Vec<Place> = match door {
         "tools" => vec![Place::Agent],

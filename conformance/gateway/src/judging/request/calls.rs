@@ -17,6 +17,11 @@ pub(super) struct CallPairs {
 }
 
 impl CallPairs {
+    /// Returns the positions of each call that arrived, on both sides.
+    pub(super) fn arrived(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.of_sent.iter().enumerate().filter_map(|(one, other)| Some((one, (*other)?)))
+    }
+
     fn put(&mut self, pairs: impl IntoIterator<Item = (usize, usize)>) {
         for (one, other) in pairs {
             self.of_sent[one] = Some(other);
@@ -257,8 +262,8 @@ fn taken(
     lost: usize,
 ) -> Option<(String, String)> {
     let id = ours.calls[lost].id();
-    pairs.of_sent.iter().enumerate().find_map(|(one, other)| {
-        let (known, as_what) = (ours.calls[one].id(), theirs.calls[(*other)?].id());
+    pairs.arrived().find_map(|(one, other)| {
+        let (known, as_what) = (ours.calls[one].id(), theirs.calls[other].id());
         let is_alike = as_what == id || as_what == plain(id) || as_what.len() >= TELLING && id.starts_with(as_what);
         (known != id && is_alike).then(|| (known.to_owned(), shown(as_what)))
     })

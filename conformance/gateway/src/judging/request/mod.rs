@@ -307,10 +307,8 @@ fn judge_order(
         let range = became.entry(one).or_insert((other, other));
         *range = (range.0.min(other), range.1.max(other));
     };
-    for (one, other) in calls.of_sent.iter().enumerate() {
-        if let Some(other) = other {
-            put(ours.calls[one].message, theirs.calls[*other].message);
-        }
+    for (one, other) in calls.arrived() {
+        put(ours.calls[one].message, theirs.calls[other].message);
     }
     for &(one, other) in &results.same {
         put(ours.results[one].group, theirs.results[other].group);
@@ -341,8 +339,7 @@ fn calls_in_order(
     theirs: &ComparedThread<'_>,
     calls: &CallPairs,
 ) {
-    let became: Vec<(usize, usize)> =
-        calls.of_sent.iter().enumerate().filter_map(|(one, other)| Some((one, (*other)?))).collect();
+    let became: Vec<(usize, usize)> = calls.arrived().collect();
     let swapped = became.windows(2).find(|two| two[0].1 > two[1].1);
     let Some([(first, _), (second, other)]) = swapped.and_then(|two| <[(usize, usize); 2]>::try_from(two).ok()) else {
         return;

@@ -353,8 +353,7 @@ pub(super) fn judge_places(
     texts: &TextPairs,
     images: &ImagePairs<'_>,
 ) -> bool {
-    let of_calls = calls.of_sent.iter().enumerate().filter_map(|(one, other)| Some((one, (*other)?)));
-    let of_calls = of_calls.map(|(one, other)| (ours.calls[one].message, theirs.calls[other].message));
+    let of_calls = calls.arrived().map(|(one, other)| (ours.calls[one].message, theirs.calls[other].message));
     let of_results =
         results.same.iter().map(|&(one, other)| (ours.results[one].message, theirs.results[other].message));
     let is_said = |(one, _): &(usize, usize)| pair.sent.request.messages[*one].speaker == Speaker::Ai;

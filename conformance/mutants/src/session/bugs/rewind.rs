@@ -24,7 +24,7 @@ fn on_rewind(agent: &mut SessionAgent, shows: Shows, change: fn(&mut SessionRun,
     });
 }
 
-/// The same where it goes back to a branch that was left. Of the list before, the part is given that both branches have.
+/// Changes the thread likewise when it has gone back to a branch that was left, given how many messages both branches begin with.
 fn on_return(agent: &mut SessionAgent, change: fn(&mut SessionRun, &[Value], usize)) {
     agent.rewind = Box::new(move |run, at| {
         let before = run.thread.list.clone();
