@@ -245,7 +245,7 @@ fn a_lost_prompt_cache_is_shown_to_the_byte() -> io::Result<()> {
     let kept = [conversation("12:00", 0), other.clone(), conversation("12:00", 1), other, conversation("12:00", 2)];
     let (code, said) = check_log(&kept)?;
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("passed: provider-rules, append-only\n"), "{said}");
+    assert!(said.contains("passed: provider-rules, append-only (nothing sent was changed)\n"), "{said}");
     assert!(said.ends_with("0 errors, 0 warnings\n"), "{said}");
 
     let lost = [conversation("12:00", 0), conversation("12:01", 1), conversation("12:01", 2)];
@@ -259,7 +259,7 @@ fn a_lost_prompt_cache_is_shown_to_the_byte() -> io::Result<()> {
     );
     assert!(
         said.contains(
-            "the text was \"It is 12:00. Be brief.\" and is now \"It is 12:01. Be brief.\", behind 10 equal bytes"
+            "the text was \"It is 12:00. Be brief.\" and is now \"It is 12:01. Be brief.\", after 10 equal bytes of it"
         ),
         "{said}"
     );

@@ -49,7 +49,7 @@ fn text(rule: &RuleEntry) -> String {
     }
     let _ = writeln!(out, "\nanswer:\n{}", words(&rule.answer));
     for (variant, other) in &rule.variants {
-        let _ = writeln!(out, "answer in the case `{variant}`:\n{}", words(other));
+        let _ = writeln!(out, "another answer, `{variant}`:\n{}", words(other));
     }
     for other in &rule.others {
         let notes = [("from", &other.server), ("since", &other.since), ("until", &other.until)];

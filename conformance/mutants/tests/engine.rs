@@ -196,7 +196,7 @@ fn a_conclusion_says_how_far_it_goes() -> io::Result<()> {
     assert_eq!(code, 0, "{said}");
     assert!(said.starts_with("threadspec 0.1.0 (Rust"), "{said}");
     assert!(!said.contains("not tested"), "{said}");
-    let judged = said.split("That is ").nth(1).and_then(|judged| judged.split(" of profile literal").next());
+    let judged = said.split("Tested: ").nth(1).and_then(|judged| judged.split(" of profile literal").next());
     let judged = judged.expect("how much was judged");
     let of: Vec<usize> = judged.split(' ').filter_map(|word| word.parse().ok()).collect();
     assert!(of.len() == 4 && 0 < of[0] && of[0] < of[1] && 0 < of[2] && of[2] < of[3], "{said}");
@@ -228,10 +228,10 @@ fn what_takes_too_long_for_every_day_is_run_when_it_is_asked_for() -> io::Result
     let left_out = "Left out: 1 thorough case, which --thorough runs. Exit code 0.";
     for (arguments, code, says) in [
         ("verify", 0, left_out),
-        ("verify", 0, "That is 1 of 1 cases and 1 of 1 clauses of profile literal."),
+        ("verify", 0, "Tested: 1 of 1 cases and 1 of 1 clauses of profile literal."),
         ("verify", 0, "1 run / 1 applicable / 1 total"),
         ("verify --filter escape/quick/* --report json=run.json --transcript run.jsonl", 0, "1 of 1 cases"),
-        ("verify --thorough", 0, "conformant: 2 of 2 cases. That is 2 of 2 cases"),
+        ("verify --thorough", 0, "conformant: 2 of 2 cases. Tested: 2 of 2 cases"),
         ("verify --filter escape/slow/slow", 0, "conformant: 1 of 1 cases"),
         ("verify --filter escape/s*", 2, "the pattern `escape/s*` matches thorough cases only; --thorough runs them"),
         ("verify --filter escape/s* --filter *", 2, "the pattern `escape/s*` matches thorough cases only"),

@@ -1,8 +1,8 @@
 //! Groups failures by cause, so that a fault that fails many cases is read once.
 //!
 //! Each failure has a set of signs: the faults that the judge found, or, if it has only a sentence, that sentence without its values. A
-//! fault is a cause wherever it is, also in cases that have others, too. Of words, the sign that most failures share takes all of
-//! them, and the next one is sought among the rest.
+//! fault is a cause wherever it is, also in cases that have others, too. Of words, the sign that most failures share
+//! explains all of them, and the next one is sought among the rest.
 
 use crate::record::{CaseRecord, Details, RunRecord};
 use crate::words;
@@ -89,7 +89,7 @@ enum Sign<'a> {
 pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
     let signs: Vec<BTreeSet<Sign<'_>>> = failures.iter().map(signs).collect();
     let (beside, own): (BTreeSet<usize>, _) = (0..failures.len()).partition(|&index| failures[index].is_beside);
-    let mut causes = causes_among(own, failures, &signs);
+    let mut causes = causes_among(&own, failures, &signs);
     let mut unexplained = beside;
     if !unexplained.is_empty() {
         for cause in &mut causes {
@@ -101,7 +101,7 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
             cause.members.extend(explained);
             sort(&mut cause.members, failures, &signs);
         }
-        causes.extend(causes_among(unexplained, failures, &signs));
+        causes.extend(causes_among(&unexplained, failures, &signs));
     }
     // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
     causes.sort_by_key(|cause| {
@@ -112,9 +112,10 @@ pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
 }
 
 /// Groups some of the failures.
-fn causes_among(mut left: BTreeSet<usize>, failures: &[Symptoms<'_>], signs: &[BTreeSet<Sign<'_>>]) -> Vec<Cause> {
+fn causes_among(among: &BTreeSet<usize>, failures: &[Symptoms<'_>], signs: &[BTreeSet<Sign<'_>>]) -> Vec<Cause> {
     let mut causes = Vec::new();
-    for (sign, mut members) in of_faults(&left, signs) {
+    let mut left = among.clone();
+    for (sign, mut members) in of_faults(among, signs) {
         left.retain(|index| !members.contains(index));
         sort(&mut members, failures, signs);
         causes.push(cause(&sign, members, failures));
@@ -126,7 +127,7 @@ fn causes_among(mut left: BTreeSet<usize>, failures: &[Symptoms<'_>], signs: &[B
         let Some(sign) = counts.iter().find(|&(_, &count)| count == most).map(|(&sign, _)| sign.clone()) else {
             break;
         };
-        let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
+        let mut members: Vec<usize> = among.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
         left.retain(|index| !members.contains(index));
         sort(&mut members, failures, signs);
         causes.push(cause(&sign, members, failures));

@@ -260,8 +260,9 @@ impl<'a> ConversationTeller<'a> {
     }
 }
 
+/// Quotes a text, in which U+FFFC represents an image or a file.
 fn quoted(text: &str) -> String {
-    of_json(&plain(text.into()))
+    of_json(&plain(text.replace('\u{fffc}', "[image or file]").into()))
 }
 
 fn beginning(script: &ScriptRun) -> String {

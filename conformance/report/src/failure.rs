@@ -67,6 +67,8 @@ impl<'a> Failure<'a> {
         let CaseResult { case, judgement } = result;
         let charge = result.charge();
         let touched = charge.iter().flat_map(|charge| &charge.touched);
+        // What the case is about does not explain a breach of another clause.
+        let explains = charge.as_ref().is_none_or(|charge| case.clauses.iter().any(|clause| clause == charge.clause));
         Self {
             touched: touched.map(|&clause| clause.to_owned()).collect(),
             verdict: judgement.verdict,
@@ -74,7 +76,7 @@ impl<'a> Failure<'a> {
             // What was found beside a case is a breach of a `must`.
             level: if judgement.is_beside { Level::Must } else { case.level },
             severity: case.severity,
-            evidence: case.evidence.clone(),
+            evidence: if explains { case.evidence.clone() } else { Vec::new() },
             counts: result.counts_against(strict),
             // A rule of a model API has no text here; the note names it. What did not fail is charged to nothing.
             clauses: charge
@@ -83,7 +85,7 @@ impl<'a> Failure<'a> {
                 .into_iter()
                 .filter_map(|id| corpus.clause(id))
                 .collect(),
-            why: case.why.clone(),
+            why: if explains { case.why.clone() } else { String::new() },
             note: words::note_of(judgement),
             mismatches: judgement.mismatches.clone(),
             more: judgement.more,

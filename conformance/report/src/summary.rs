@@ -215,7 +215,7 @@ impl Summary {
         };
         let beside = match self.against.len() {
             0 => beside,
-            several => format!("{beside}, {several} of them of the whole run"),
+            several => format!("{beside}, {several} of them about the run as a whole"),
         };
         // Added up, the numbers of this sentence are those of the table.
         let against = match failures + self.warnings + self.excused {
@@ -266,7 +266,7 @@ impl Summary {
         let untested: Vec<String> = self.untested.iter().map(ToString::to_string).collect();
         let untested =
             if untested.is_empty() { untested.concat() } else { format!("; not tested: {}", untested.join(", ")) };
-        format!("That is {} of profile {}{untested}", self.judged, self.terms)
+        format!("Tested: {} of profile {}{untested}", self.judged, self.terms)
     }
 }
 

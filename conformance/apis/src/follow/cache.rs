@@ -77,7 +77,7 @@ impl fmt::Display for LossKind {
             Self::Changed(Divergence { path, byte, before, now }) => {
                 // A text alone is the same as a list of one block of text.
                 let what = if path.is_empty() || path == "content[0].text" { "the text" } else { path };
-                write!(f, "{what} was {before:?} and is now {now:?}, behind {byte} equal bytes")
+                write!(f, "{what} was {before:?} and is now {now:?}, after {byte} equal bytes of it")
             }
             Self::Removed(piece) => write!(f, "{piece} is gone"),
             Self::Inserted => f.write_str("the earlier request had something else here"),

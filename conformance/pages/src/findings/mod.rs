@@ -113,11 +113,20 @@ pub fn fix_first(error: &Finding, width: Option<usize>) -> String {
     format!("  {} {}\n", styled(BAD, "fix first:"), wrapped(&visible(&error.to_string()), 13, width))
 }
 
+/// Returns the properties that a file has, in words.
+fn holds(summary: &Summary) -> Vec<&'static str> {
+    let words = |&name: &&'static str| match name {
+        "append-only" => "append-only (nothing sent was changed)",
+        name => name,
+    };
+    summary.holds.iter().map(words).collect()
+}
+
 /// Describes the properties of a file, the skipped parts, and the numbers.
 pub fn conclusion(summary: &Summary, width: Option<usize>) -> String {
     let mut text = String::new();
     if !summary.holds.is_empty() {
-        text.push_str(&format!("  {} {}\n", styled(GOOD, "passed:"), wrapped(&summary.holds.join(", "), 10, width)));
+        text.push_str(&format!("  {} {}\n", styled(GOOD, "passed:"), wrapped(&holds(summary).join(", "), 10, width)));
     }
     for Skipped { why, records, line, .. } in &summary.skipped {
         let first = if *line > 0 { format!(" (the first in line {line})") } else { String::new() };
