@@ -81,7 +81,7 @@ fn plays_sessions(adapter: &Path, command: &[&str]) -> io::Result<()> {
     assert!(
         output.status.success()
             && said.contains("  session    pass ")
-            && said.contains("judged 1 of 15 features (message)"),
+            && said.contains("judged 1 of 16 features (message)"),
         "the example of sessions does not pass: {said}"
     );
     let readme = fs::read_to_string(adapter.join("README.md"))?;

@@ -132,7 +132,7 @@ fn a_process_that_is_killed_goes_on_with_its_storage_alone() -> io::Result<()> {
     for options in [&["--timeout", FAR_AWAY][..], &["--timeout", FAR_AWAY, "--jobs", "2"]] {
         let (code, said, _) = place.verify(place.command(options, "", FEATURES, &reply))?;
         assert!(code == 0 && said.contains("pass 2"), "{code}: {said}");
-        assert!(said.contains("sessions: judged 2 of 15 features (message, kill)\n"), "{said}");
+        assert!(said.contains("sessions: judged 2 of 16 features (message, kill)\n"), "{said}");
     }
     Ok(())
 }
@@ -249,7 +249,7 @@ fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io
     }
     let command = place.command(&options, "", r#"["message","limit","telepathy"]"#, &reply);
     let (code, said, report) = place.verify(command)?;
-    let counted = "judged 2 of 15 features (message, limit); left out: kill 2 cases, approval 2 cases";
+    let counted = "judged 2 of 16 features (message, limit); left out: kill 2 cases, approval 2 cases";
     let remark = "names \"telepathy\", which is no feature that is known";
     assert!(code == 0 && said.contains("pass 2  unsupported 3") && said.contains(counted), "{code}: {said}");
     assert!(said.contains(&format!("note: the `session` of its hello {remark}")), "{said}");

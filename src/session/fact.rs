@@ -50,6 +50,11 @@ pub enum ThreadFact {
         /// The output that the model sees.
         output: ToolOutput,
     },
+    /// The user said something while calls were under way.
+    Steered {
+        /// The text.
+        text: String,
+    },
     /// A call was answered by a hand-over.
     HandedOver {
         /// Its id.

@@ -226,6 +226,7 @@ impl<S: Store> Session<S> {
                         self.answer(call, output)?;
                     }
                 }
+                ToolEvent::Steered(text) => self.keep(ThreadFact::Steered { text })?,
                 ToolEvent::Cancelled => return Ok(Some(RunEnd::Cancelled)),
                 ToolEvent::Threw(words) => return Ok(Some(RunEnd::Failed(words))),
             }

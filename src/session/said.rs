@@ -175,6 +175,8 @@ pub enum ToolEvent {
         /// The result. A failure goes to the model, and the run continues.
         result: Result<ToolOutput, ToolError>,
     },
+    /// The user says something. The model is shown it behind the results of the calls that are under way (SESSION-STEER).
+    Steered(String),
     /// The user has stopped the run.
     Cancelled,
     /// A tool ends the run, with these words.

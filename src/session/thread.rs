@@ -36,6 +36,8 @@ pub(super) struct ThreadRound {
     content: String,
     opaque: Vec<OpaqueBlock>,
     pub(super) calls: Vec<ThreadCall>,
+    /// The messages of the user that came while the calls were under way.
+    steered: Vec<String>,
 }
 
 /// A call of a round.
@@ -102,6 +104,10 @@ impl SessionThread {
                 };
             }
             ThreadFact::Answered { call, output } => self.call(call)?.state = CallState::Answered(output.clone()),
+            ThreadFact::Steered { text } => match self.items.last_mut() {
+                Some(ThreadItem::Round(round)) => round.steered.push(text.clone()),
+                _ => return Err(Error::store_failure("no call is under way")),
+            },
             ThreadFact::HandedOver { call, agent } => {
                 self.call(call)?.state = CallState::Answered(text(format!("Handed over to {agent}.")));
                 self.agent = Some(agent.clone());
@@ -168,10 +174,11 @@ impl ThreadRound {
     fn new(reply: &ModelReply) -> Self {
         let call = |call: &RequestedCall| ThreadCall { call: call.clone(), args: call.args(), state: CallState::New };
         let ModelReply { content, calls, opaque } = reply;
-        Self { content: content.clone(), opaque: opaque.clone(), calls: calls.iter().map(call).collect() }
+        let calls = calls.iter().map(call).collect();
+        Self { content: content.clone(), opaque: opaque.clone(), calls, steered: Vec::new() }
     }
 
-    /// The response, and one answer behind it for each of its calls. A response that says nothing is no message: providers refuse one
+    /// The response, one answer behind it for each of its calls, and then what the user said meanwhile. A response that says nothing is no message: providers refuse one
     /// without text and calls, and opaque parts never are alone (SESSION-WHOLE).
     fn messages(&self) -> Vec<SentMessage> {
         if self.content.is_empty() && self.calls.is_empty() {
@@ -188,7 +195,8 @@ impl ThreadRound {
             };
             SentMessage { message: Message::tool(&call.call.id, content), opaque: Vec::new(), images }
         };
-        [response].into_iter().chain(self.calls.iter().map(answer)).collect()
+        let steered = self.steered.iter().map(|text| Message::human(text).into());
+        [response].into_iter().chain(self.calls.iter().map(answer)).chain(steered).collect()
     }
 }
 

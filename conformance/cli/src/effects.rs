@@ -123,6 +123,12 @@ const OF_SESSIONS: &[BreachSeen] = &[
          what was there is gone or mixed with the edit.",
         &[],
     ),
+    (
+        clause::SESSION_STEER,
+        "The user corrected the agent while a tool worked. The correction is lost, or it is between a call and its answer: the provider refuses \
+         that thread from then on.",
+        UNANSWERED,
+    ),
 ];
 
 /// Returns the effect on users of a breach of a clause, if it is one of sessions.

@@ -48,6 +48,8 @@ pub enum Feature {
     Rewind,
     /// A thread goes back to the messages that such a run left.
     Branch,
+    /// The user can say something while a tool works.
+    Steer,
 }
 
 impl Feature {

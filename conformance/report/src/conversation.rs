@@ -9,8 +9,8 @@ use threadspec_judge::protocol::{
     Execution, Op, OpaqueItem, Part, RunReport, SentCall, SessionMessage, SessionOutput, Speaker,
 };
 use threadspec_judge::script::{
-    Approval, Beginning, Budget, CallWish, OpaqueBlock, ScriptCall, ScriptCompaction, ScriptCut, ScriptRun, ScriptTurn,
-    SessionScript,
+    Approval, Beginning, Budget, CallWish, OpaqueBlock, ScriptCall, ScriptCompaction, ScriptCut, ScriptRun,
+    ScriptSteer, ScriptTurn, SessionScript,
 };
 use threadspec_judge::text::visible;
 
@@ -184,6 +184,9 @@ impl<'a> ConversationTeller<'a> {
                 Budget::Tokens(count) => format!("{count} tokens"),
             };
             self.add(LineKind::Event, format!("the thread is compacted to {budget}"));
+        }
+        if let Some(ScriptSteer { during, message }) = &script.say {
+            self.add(LineKind::Event, format!("while `{during}` works, the user says {}", quoted(message)));
         }
         self.requests(&format!("run {}, ", number + 1), &script.turns, report);
         let executed: Vec<String> = report.executed.list().iter().filter_map(Part::proper).map(ran).collect();

@@ -138,7 +138,7 @@ mod tests {
             (Op::Tools, Features::default(), Verdict::Pass),
         ]);
         let judged = judged.expect("sessions were judged");
-        let said = "judged 3 of 15 features (message, error, limit); left out: kill 2 cases, approval 1 case";
+        let said = "judged 3 of 16 features (message, error, limit); left out: kill 2 cases, approval 1 case";
         assert!(judged.to_string() == said && !judged.is_all(), "{judged}");
         assert_eq!(JudgedFeatures::of([(Op::Tools, Features::default(), Verdict::Pass)]), None);
         assert_eq!(JudgedFeatures::of([case(&[Feature::Kill], Verdict::Unsupported)]), None);

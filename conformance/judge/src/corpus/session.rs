@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::protocol::{Feature, Features};
 use crate::script::{
-    CallWish, CutMeans, MAIN, ScriptCall, ScriptCut, ScriptRun, ScriptTool, ScriptTurn, SessionScript,
+    CallWish, CutMeans, MAIN, ScriptCall, ScriptCut, ScriptRun, ScriptSteer, ScriptTool, ScriptTurn, SessionScript,
 };
 use crate::text::count;
 use serde_json::Value;
@@ -57,6 +57,7 @@ fn features(script: &SessionScript) -> Features {
         let is_left = run.at.map(|at| !before.map(|run| run + 1).any(|run| run == at));
         note(Feature::Rewind, is_left == Some(false));
         note(Feature::Branch, is_left == Some(true));
+        note(Feature::Steer, run.say.is_some());
         let how = run.cut.as_ref().map(|cut| cut.how);
         let fails = run.turns.iter().any(|turn| matches!(turn, ScriptTurn::Failure(_)));
         note(Feature::Error, how == Some(CutMeans::Throw) || fails);
@@ -95,6 +96,7 @@ fn problems(script: &SessionScript) -> Vec<String> {
         found.extend(run.at.and_then(|at| place_problem(at, place, script)));
         found.extend(turn_problems(run));
         found.extend(run.calls().filter_map(|call| call_problem(call, script)));
+        found.extend(run.say.as_ref().and_then(|say| steer_problem(say, run)));
         found.extend(run.cut.as_ref().and_then(|cut| cut_problem(cut, place, script)));
         problems.extend(found.into_iter().map(|what| format!("run {} {what}", place + 1)));
     }
@@ -167,6 +169,18 @@ fn call_problem(call: &ScriptCall, script: &SessionScript) -> Option<String> {
     let CallWish::HandOver { agent } = &call.wants else { return None };
     let is_known = *agent == MAIN || script.agents.iter().any(|known| known.name == *agent);
     (!is_known).then(|| format!("hands over to `{agent}` by `{}`, and `agents` does not name it", call.id))
+}
+
+fn steer_problem(ScriptSteer { during, message }: &ScriptSteer, run: &ScriptRun) -> Option<String> {
+    let is_other = |text: &str| text.contains(&**message) || message.contains(text);
+    let said = match &run.beginning {
+        Beginning::Message(text) => is_other(text),
+        Beginning::Decisions(_) | Beginning::Resume => false,
+    };
+    if run.calls().all(|call| call.id != *during) {
+        return Some(format!("has a message during `{during}`, which none of its turns calls"));
+    }
+    (said || message.trim().is_empty()).then(|| "has a message during a call that is like its first one".to_owned())
 }
 
 fn cut_problem(ScriptCut { during, .. }: &ScriptCut, place: usize, script: &SessionScript) -> Option<String> {

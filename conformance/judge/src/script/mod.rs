@@ -78,8 +78,19 @@ pub struct ScriptRun {
     pub turns: Vec<ScriptTurn>,
     /// How many rounds it may have.
     pub limit: Option<usize>,
+    /// A message of the user while a call is under way.
+    pub say: Option<ScriptSteer>,
     /// The cut that ends it early.
     pub cut: Option<ScriptCut>,
+}
+
+/// A message of the user while a call is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptSteer {
+    /// The id of the call.
+    pub during: String,
+    /// The text.
+    pub message: String,
 }
 
 /// A compaction of the thread.

@@ -2,7 +2,7 @@
 
 use super::{
     CallWish, CutMeans, MAIN, ScriptAgent, ScriptCall, ScriptCompaction, ScriptCut, ScriptResponse, ScriptResults,
-    ScriptRun, ScriptTool, ScriptTurn, SessionScript,
+    ScriptRun, ScriptSteer, ScriptTool, ScriptTurn, SessionScript,
 };
 use serde_json::Value;
 use threadspec::session::{Approval, Beginning, Budget, OpaqueBlock};
@@ -85,13 +85,14 @@ fn tool(name: &str, tool: &Field<'_>) -> Result<ScriptTool, Error> {
 }
 
 fn run(run: &Field<'_>) -> Result<ScriptRun, Error> {
-    only(run, &["message", "at", "decisions", "resume", "compact", "model", "maxRecursionDepth", "cut"])?;
+    only(run, &["message", "at", "decisions", "resume", "compact", "model", "maxRecursionDepth", "say", "cut"])?;
     Ok(ScriptRun {
         beginning: beginning(run)?,
         at: run.get("at").optional().map(size).transpose()?,
         compact: run.get("compact").optional().map(compaction).transpose()?,
         turns: optional_list(run, "model", turn)?,
         limit: run.get("maxRecursionDepth").optional().map(size).transpose()?,
+        say: run.get("say").optional().map(steer).transpose()?,
         cut: run.get("cut").optional().map(cut).transpose()?,
     })
 }
@@ -131,6 +132,11 @@ fn compaction(compact: &Field<'_>) -> Result<ScriptCompaction, Error> {
         _ => return Err(compact.error("expected either `keepMessages` or `tokens`")),
     };
     Ok(ScriptCompaction { budget, summary: optional_text(compact, "summary")? })
+}
+
+fn steer(say: &Field<'_>) -> Result<ScriptSteer, Error> {
+    only(say, &["during", "message"])?;
+    Ok(ScriptSteer { during: text(&say.get("during"))?, message: text(&say.get("message"))? })
 }
 
 fn cut(cut: &Field<'_>) -> Result<ScriptCut, Error> {

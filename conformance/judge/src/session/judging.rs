@@ -164,7 +164,11 @@ impl<'a> Judging<'a> {
         let late = self.take_decisions(run, &pending);
         let begin = self.thread.items.len();
         let mut ends = Vec::new();
+        let steered = self.steered_before(run);
         for turn in 0..record.requests.len() {
+            if steered == Some(turn) {
+                self.steer(run, false);
+            }
             ends.push(self.thread.items.len());
             if let Some(PlannedTurn::Response(said)) = plan.turns.get(turn) {
                 self.thread.say(run, said);
@@ -185,6 +189,10 @@ impl<'a> Judging<'a> {
         self.judge_valid(run, found_before);
         self.judge_prefix(run, &ends, found_before);
         self.settle_pending(run);
+        if steered == Some(record.requests.len()) {
+            // What waits for the end of a run may go with one that never ends.
+            self.steer(run, ending.is_early);
+        }
     }
 
     /// Takes the thread back to the message that a run replaces, and keeps it where a later run does so.
@@ -263,7 +271,9 @@ impl<'a> Judging<'a> {
             }
         }
         let layout = RequestLayout::of(request, &self.thread.items[..end]);
-        let last = end.checked_sub(1).filter(|last| place.request > 0 && !special.contains(last));
+        let last = self.thread.items[..end].iter().rposition(|item| item.response().is_some());
+        let last = last.filter(|last| place.request > 0 && !special.contains(last));
+        self.judge_steer(place, end);
         let scope = JudgedScope {
             is_whole: place.request == 0 && place.run > 0 || handed_over || self.compacts(place.run),
             special: special.to_vec(),
@@ -310,7 +320,7 @@ impl<'a> Judging<'a> {
 
     /// Judges what is wrong with the lists of a run, and what nothing else explains.
     fn judge_valid(&mut self, run: usize, found_before: usize) {
-        const EXPLAIN: [&str; 21] = [
+        const EXPLAIN: [&str; 22] = [
             clause::AGENT_PREFIX,
             clause::AGENT_START,
             clause::AGENT_RESPONSE,
@@ -332,6 +342,7 @@ impl<'a> Judging<'a> {
             clause::SESSION_HANDOFF,
             clause::SESSION_IMAGE,
             clause::SESSION_REWIND,
+            clause::SESSION_STEER,
         ];
         let is_explained = self.findings.found[found_before..].iter().any(|found| EXPLAIN.contains(&found.clause));
         for (number, request) in self.records[run].requests.iter().enumerate() {

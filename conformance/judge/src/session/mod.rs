@@ -37,6 +37,7 @@ mod prefix;
 mod report;
 mod request;
 mod script;
+mod steer;
 mod stuck;
 mod subjects;
 mod systems;

@@ -248,7 +248,7 @@ impl Judging<'_> {
         }
         let found = Self::stand_in(index, Speaker::Human, layout);
         let found = found.map(|found| format!("; {found} is in its place")).unwrap_or_default();
-        self.add(clause::SESSION_SAID_ONCE, format!("{what}{found}"));
+        self.add(self.once(index), format!("{what}{found}"));
     }
 
     /// Returns whether a user message is joined with a neighbour.
@@ -295,8 +295,8 @@ impl Judging<'_> {
             .iter()
             .enumerate()
             .position(|(index, item)| layout.block_of[index].is_some() && is_again(item, message));
-        if there.is_some() {
-            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is there twice"));
+        if let Some(there) = there {
+            self.add(self.once(there), format!("{place_of}: {shown} is there twice"));
         } else if let Some(same) = same {
             let is_taken = items[same].may_be_missing && same < self.thread.compacted.max(self.thread.filtered);
             // The messages of a refused run may be kept until the calls are decided on.
@@ -305,7 +305,7 @@ impl Judging<'_> {
             if is_second && was_refused {
                 self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is there twice"));
             } else if !is_taken && !was_refused {
-                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} is out of its order"));
+                self.add(self.once(same), format!("{place_of}: {shown} is out of its order"));
             }
         } else if let Some(left) = self.left.iter().find(|item| is_again(item, message)).map(|item| item.run) {
             // Where a cut run need not be saved, neither need be what it replaced.

@@ -2,7 +2,9 @@
 
 use crate::Error;
 use crate::json::{is_beyond_doubles, tokens};
-use crate::script::{CallWish, CutMeans, ScriptAgent, ScriptCall, ScriptCut, ScriptRun, ScriptTurn, SessionScript};
+use crate::script::{
+    CallWish, CutMeans, ScriptAgent, ScriptCall, ScriptCut, ScriptRun, ScriptSteer, ScriptTurn, SessionScript,
+};
 use crate::shape::{Part, Parts};
 use crate::universal::script::ScriptedOutcomes;
 use crate::universal::value::read_inside;
@@ -38,6 +40,7 @@ pub(super) struct PlannedRun {
     pub(super) summary: Option<String>,
     pub(super) turns: Vec<PlannedTurn>,
     pub(super) limit: Option<usize>,
+    pub(super) say: Option<ScriptSteer>,
     pub(super) cut: Option<ScriptCut>,
 }
 
@@ -151,7 +154,7 @@ impl JudgedScript {
 }
 
 impl PlannedRun {
-    fn of(ScriptRun { beginning, at, compact, turns, limit, cut }: ScriptRun) -> Self {
+    fn of(ScriptRun { beginning, at, compact, turns, limit, say, cut }: ScriptRun) -> Self {
         Self {
             beginning,
             at: at.map(|at| at.saturating_sub(1)),
@@ -159,6 +162,7 @@ impl PlannedRun {
             summary: compact.and_then(|compact| compact.summary),
             turns: turns.into_iter().map(PlannedTurn::of).collect(),
             limit,
+            say,
             cut,
         }
     }

@@ -74,6 +74,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         Property::SessionRaw => any(&|response| response.has_raw()),
         Property::SessionHandoff => any(&|response| response.has_hand_over()),
         Property::SessionRewind => session.runs.iter().any(|run| run.at.is_some()),
+        Property::SessionSteer => session.runs.iter().any(|run| run.say.is_some()),
         Property::SessionImage => thread.calls().any(|(place, _)| image(&thread, place).is_some()),
         _ => false,
     };

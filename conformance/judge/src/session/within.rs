@@ -3,6 +3,7 @@
 use super::judging::{Judging, RequestPlace};
 use super::naming::image;
 use super::script::{CallKind, PlannedTurn};
+use super::steer::is_steer;
 use crate::universal::course::{Course, CourseEnd};
 use crate::universal::finding::Findings;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
@@ -52,12 +53,21 @@ impl Judging<'_> {
     }
 
     fn record(&self, run: usize) -> Record {
-        let record = &self.records[run];
-        Record {
-            requests: record.requests.iter().map(|request| request.messages.clone()).collect(),
-            failure: record.failure.clone(),
-            ..Record::default()
+        let (record, say) = (&self.records[run], self.session.runs[run].say.as_ref());
+        let mut requests: Vec<_> = record.requests.iter().map(|request| request.messages.clone()).collect();
+        if let Some(say) = say {
+            // The clauses of single runs know no message of the user behind the first one.
+            let earlier =
+                requests.first().map_or(0, |first| first.iter().filter(|message| is_steer(say, message)).count());
+            for messages in requests.iter_mut().skip(1) {
+                let mut known = 0;
+                messages.retain(|message| {
+                    known += usize::from(is_steer(say, message));
+                    known <= earlier || !is_steer(say, message)
+                });
+            }
         }
+        Record { requests, failure: record.failure.clone(), ..Record::default() }
     }
 
     /// How a run ended whose first item after its beginning has this number.
@@ -129,7 +139,8 @@ impl Judging<'_> {
         let given = if run == 0 { self.given() } else { first.messages.clone() };
         let (script, record) = (self.run_script(run, given), self.record(run));
         let mut course = Course::of(&script, &record, self.abilities.exact_integers);
-        let item_of = |turn: usize| ends.get(turn + 1).map(|end| end - 1);
+        let items = &self.thread.items;
+        let item_of = |turn: usize| items[..*ends.get(turn + 1)?].iter().rposition(|item| item.response().is_some());
         course.rounds.retain(|round| !item_of(round.turn).is_some_and(|item| special.contains(&item)));
         let mut found = Findings::default();
         self.judge_end(run, &course, ending, &mut found);

@@ -188,6 +188,11 @@ pub enum Property {
         message = "where an earlier message is replaced, it and what was behind it are gone, and come back as they were"
     )]
     SessionRewind,
+    /// SESSION-STEER.
+    #[strum(
+        message = "the user's words while a tool works come once, behind the answers of that round or behind the run"
+    )]
+    SessionSteer,
     /// GATE-FORWARD.
     #[strum(
         message = "what the client's API allows and the provider's can say is sent on, once; nothing arrives that was not asked"
@@ -331,6 +336,7 @@ impl Property {
             Self::SessionHandoff => clause::SESSION_HANDOFF,
             Self::SessionImage => clause::SESSION_IMAGE,
             Self::SessionRewind => clause::SESSION_REWIND,
+            Self::SessionSteer => clause::SESSION_STEER,
             Self::GateForward => clause::GATE_FORWARD,
             Self::GateMessages => clause::GATE_MESSAGES,
             Self::GateCalls => clause::GATE_CALLS,

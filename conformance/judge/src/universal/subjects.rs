@@ -95,6 +95,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         | Property::SessionHandoff
         | Property::SessionImage
         | Property::SessionRewind
+        | Property::SessionSteer
         | Property::GateForward
         | Property::GateMessages
         | Property::GateCalls

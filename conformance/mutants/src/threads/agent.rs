@@ -7,7 +7,7 @@ use super::store::ThreadStore;
 use crate::agent::{calls, refused, said};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use threadspec_judge::json::list;
+use threadspec_judge::json::{list, text};
 use threadspec_judge::protocol::{
     Features, Hello, Implementation, JudgeProfile, Op, Reply, Request, Saves, SessionAbilities,
 };
@@ -58,6 +58,8 @@ pub(crate) struct SessionAgent {
     pub(crate) execute: Settle<Value, Value>,
     /// Puts an answer on the thread.
     pub(crate) place: Settle<Value>,
+    /// Takes what the user says while a call works, once all calls of the response have returned.
+    pub(crate) steer: Settle<String>,
     /// The calls of a response are done, but for those that wait or are open.
     pub(crate) after_round: Act,
     /// Whether the limit cuts off the current response.
@@ -98,6 +100,7 @@ impl Default for SessionAgent {
             batches: Box::new(|_, calls| vec![calls.clone()]),
             execute: Box::new(sound::execute),
             place: Box::new(sound::place),
+            steer: Box::new(|run, words| sound::say(run, words)),
             after_round: Box::new(|_| {}),
             is_limit: Box::new(|run| run.limit().is_some_and(|limit| run.turn > limit)),
             is_cut: Box::new(|_, _| true),
@@ -237,6 +240,11 @@ impl SessionAgent {
         }
         if !self.perform(run, &executed) {
             return false;
+        }
+        let steer = run.script()["say"].clone();
+        if executed.iter().any(|call| call["id"] == steer["during"]) {
+            let words = halves::repaired(text(&steer["message"])).into_owned();
+            self.save(run, Moment::Beginning, |run| (self.steer)(run, &words));
         }
         self.save(run, Moment::Round, |run| (self.after_round)(run));
         run.thread.pending.is_empty() && run.failure.is_none()

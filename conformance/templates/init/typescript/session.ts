@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 // What the agent has, by itself or as its documentation tells its users to do. Cases that need anything else are unsupported, and do not count
 // against it. Add one after the other: "error", "cancel", "kill", "limit", "resume", "approval", "edit", "compact", "handoff", "opaque", "raw",
-// "image", "rewind", "branch". What a run has then is said in
+// "image", "rewind", "branch", "steer". What a run has then is said in
 // https://github.com/threadspec/threadspec/blob/main/conformance/REFERENCE.md#sessions.
 const features = ["message"];
 

@@ -58,7 +58,7 @@ fn played(
     };
     let messages: Vec<usize> = runs.iter().scan(0, count).collect();
     for (number, run) in (1..).zip(runs).skip(request.from.unwrap_or(0)) {
-        let mut tools = CutTools::new(&mut tools, run.cut.clone());
+        let mut tools = CutTools::new(&mut tools, run.cut.clone(), run.say.clone());
         if let Some(at) = run.at {
             session.rewind(messages.get(at.wrapping_sub(1)).copied().unwrap_or_default())?;
         }

@@ -1,7 +1,7 @@
 //! Plays the script of a session: its model's turns, and tools that return what it says until it cuts the run.
 
 use crate::reference::keyed::KeyedTools;
-use crate::script::{CallWish, CutMeans, ScriptAgent, ScriptCall, ScriptCut, ScriptResponse, ScriptTurn};
+use crate::script::{CallWish, CutMeans, ScriptAgent, ScriptCall, ScriptCut, ScriptResponse, ScriptSteer, ScriptTurn};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use threadspec::agent::{ToolError, Tools};
@@ -104,6 +104,7 @@ fn decoded(base64: &str) -> Vec<u8> {
 pub(super) struct CutTools<'s> {
     pub(super) tools: &'s mut [KeyedTools],
     pub(super) cut: Option<ScriptCut>,
+    say: Option<ScriptSteer>,
     under_way: VecDeque<ToolCall>,
     pub(super) executed: Vec<ExecutedCall>,
     /// How the run was cut, if it was.
@@ -117,9 +118,12 @@ pub(super) struct ExecutedCall {
 }
 
 impl<'s> CutTools<'s> {
-    pub(super) fn new(tools: &'s mut [KeyedTools], cut: Option<ScriptCut>) -> Self {
+    pub(super) fn new(tools: &'s mut [KeyedTools], cut: Option<ScriptCut>, say: Option<ScriptSteer>) -> Self {
         let cut = cut.map(|cut| ScriptCut { during: plain(&cut.during), ..cut });
-        Self { tools, cut, under_way: VecDeque::new(), executed: Vec::new(), was_cut: None }
+        let plain_steer =
+            |ScriptSteer { during, message }| ScriptSteer { during: plain(&during), message: plain(&message) };
+        let say = say.map(plain_steer);
+        Self { tools, cut, say, under_way: VecDeque::new(), executed: Vec::new(), was_cut: None }
     }
 
     fn call(&mut self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
@@ -141,6 +145,10 @@ impl ParallelTools for CutTools<'_> {
     /// All calls of a response have begun, and return in their order. The one in which the run is cut does so last, so that every other
     /// has returned before the cut: nobody needs to wait for that.
     fn next(&mut self) -> ToolEvent {
+        let is_said = |say: &mut ScriptSteer| self.under_way.iter().any(|call| call.id == say.during);
+        if let Some(say) = self.say.take_if(is_said) {
+            return ToolEvent::Steered(say.message);
+        }
         let is_cut = |call: &ToolCall| self.cut.as_ref().is_some_and(|cut| cut.during == call.id);
         let next = self.under_way.iter().position(|call| !is_cut(call));
         let (Some(call), Some(_)) = (next.and_then(|next| self.under_way.remove(next)), next) else {

@@ -13,6 +13,7 @@ mod plain;
 mod raw;
 mod rewind;
 mod said;
+mod steer;
 mod stuck;
 mod waiting;
 mod whole;
@@ -64,6 +65,7 @@ pub(super) fn all() -> Vec<Planted> {
         handovers::all(),
         images::all(),
         rewind::all(),
+        steer::all(),
         everywhere::all(),
     ]
     .concat()

@@ -100,7 +100,7 @@ fn prefix() -> Vec<Planted> {
     all.extend(bugs("ids-renamed-by-the-run", PREFIX, &[Always, ThirdRun, LongThread], |agent, shows| {
         on_later_runs(agent, shows, |run, request| {
             let new = |id: &Value| json!(format!("r{}_{}", run.number, id.as_str().unwrap_or_default()));
-            let end = request.iter().rposition(|message| is(message, "human")).unwrap_or_default();
+            let end = own_message(run, request);
             for message in &mut request[..end] {
                 super::calls_mut(message).for_each(|call| call["id"] = new(&call["id"]));
                 let parts = message.get_mut("opaque").and_then(Value::as_array_mut).into_iter().flatten();
@@ -112,8 +112,8 @@ fn prefix() -> Vec<Planted> {
         });
     }));
     all.extend(bugs("recap-before-the-last-message", PREFIX, FROM_RUN_TO_RUN, |agent, shows| {
-        on_later_runs(agent, shows, |_, request| {
-            let last = request.iter().rposition(|message| is(message, "human")).unwrap_or_default();
+        on_later_runs(agent, shows, |run, request| {
+            let last = own_message(run, request);
             // In every later request it stands somewhere else.
             let recap = json!({"type": "human", "content": "The conversation so far is above."});
             request.insert(last, recap);
@@ -121,10 +121,12 @@ fn prefix() -> Vec<Planted> {
     }));
     all.extend(bugs("note-kept-before-each-message", PREFIX, FROM_RUN_TO_RUN, |agent, shows| {
         agent.message = Box::new(move |run, words| {
+            sound::message(run, words)?;
             if run.number > 0 && shows.holds(run) {
-                sound::say(run, "The user is back.");
+                let last = run.thread.list.len() - 1;
+                run.thread.list.insert(last, json!({"type": "human", "content": "The user is back."}));
             }
-            sound::message(run, words)
+            Ok(())
         });
     }));
     all.extend(bugs("system-message-last-in-later-runs", PREFIX, &[Always, ThirdRun], |agent, shows| {
@@ -135,4 +137,11 @@ fn prefix() -> Vec<Planted> {
         });
     }));
     all
+}
+
+/// Returns the place of the message with which a run began, or else of the last one of the user.
+fn own_message(run: &SessionRun, request: &[Value]) -> usize {
+    let is_own = |message: &Value| is(message, "human") && message["content"] == run.script()["message"];
+    let last = || request.iter().rposition(|message| is(message, "human"));
+    request.iter().rposition(is_own).or_else(last).unwrap_or_default()
 }

@@ -202,6 +202,15 @@ fn systems() -> Vec<Planted> {
                 }
             });
         }),
+        reading("words-during-a-call-wait-for-the-end-of-the-run", |agent| waits_for_the_end(agent, false)),
+        reading("words-during-a-call-joined-with-the-next-message", |agent| waits_for_the_end(agent, true)),
+        reading("words-during-a-call-in-a-frame", |agent| {
+            agent.steer = Box::new(|run, words| {
+                let framed =
+                    format!("<system-reminder>\nThe user sent this while you worked:\n{words}\n</system-reminder>");
+                sound::say(run, &framed);
+            });
+        }),
         reading("results-written-as-json-with-spaces", |agent| {
             agent.execute = Box::new(|run, call| {
                 let result = sound::scripted(run, call);
@@ -214,4 +223,20 @@ fn systems() -> Vec<Planted> {
             });
         }),
     ]
+}
+
+/// Puts the user's words during a call behind the run, or in front of the next message.
+fn waits_for_the_end(agent: &mut SessionAgent, is_joined: bool) {
+    agent.steer = Box::new(|run, words| run.thread.notes["steer"] = words.as_str().into());
+    agent.end = Box::new(move |run| {
+        if let Some(words) = run.thread.notes["steer"].as_str().filter(|_| !is_joined).map(str::to_owned) {
+            sound::say(run, &words);
+            run.thread.notes["steer"] = Value::Null;
+        }
+    });
+    agent.message = Box::new(move |run, words| {
+        let earlier = run.thread.notes["steer"].take();
+        let said = earlier.as_str().map_or_else(|| words.clone(), |earlier| format!("{earlier}\n\n{words}"));
+        sound::message(run, &said)
+    });
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use threadspec_judge::protocol::{Feature, Features};
 use writer::SessionWriter;
 
-/// How many features a session may have or not: all but `message`, and `rewind` and `branch`, which are not drawn.
+/// How many features a session may have or not: all but `message`, and `rewind`, `branch` and `steer`, which are not drawn.
 const OPTIONAL: usize = 12;
 
 /// A session for op `session` of profile `universal`.
