@@ -74,6 +74,7 @@ struct Stretch {
 }
 
 /// Judges an event log, stretch by stretch, while it is read.
+#[derive(Default)]
 pub(super) struct EventLog {
     judge: StretchJudge,
     pairing: Pairing,
@@ -93,16 +94,7 @@ impl EventLog {
             // Only the hardened profile promises it.
             holds.retain(|oracle| *oracle != "provider-valid");
         }
-        Self {
-            judge: StretchJudge { profile },
-            pairing: Pairing::default(),
-            batch: Batch::default(),
-            waiting: Vec::new(),
-            total: 0,
-            unreadable: 0,
-            holds,
-            is_active: false,
-        }
+        Self { judge: StretchJudge { profile }, holds, ..Self::default() }
     }
 
     /// Returns whether there was an event, so that what comes is one, too.
@@ -203,6 +195,7 @@ fn place_of((index, line): (usize, usize)) -> Place {
     Place { element, ..Place::line(line) }
 }
 
+#[derive(Default)]
 struct StretchJudge {
     profile: Profile,
 }

@@ -9,12 +9,13 @@ use super::forms::{self, LoggedAnswer, LoggedExchange, LoggedHeaders, LoggedTurn
 use super::items::AnsweredItems;
 use super::rules::{family, finding, of_breach};
 use super::seen::{self, JudgedHistory};
-use foldhash::{HashMap, HashMapExt, HashSet};
+use foldhash::{HashMap, HashSet};
 use serde_json::{Value, json};
 use threadspec::oracle::{Api, SentThinking};
 use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, Owner, StoredPiece};
 
 /// Judges requests and histories in their order.
+#[derive(Default)]
 pub(super) struct Exchanges {
     /// The API that everything is for, if the user says so.
     api: Option<Api>,
@@ -81,24 +82,7 @@ impl RelatedRequest {
 
 impl Exchanges {
     pub(super) fn new(api: Option<Api>) -> Self {
-        Self {
-            api,
-            count: 0,
-            conversations: Conversations::default(),
-            told: HashMap::new(),
-            answered: AnsweredRequests::default(),
-            thinking: HashMap::new(),
-            asked: HashMap::new(),
-            calls: ConversationCalls::default(),
-            items: AnsweredItems::default(),
-            breaches: 0,
-            losses: 0,
-            extended: 0,
-            unjoined: None,
-            judged: None,
-            files: Vec::new(),
-            are_parts: false,
-        }
+        Self { api, ..Self::default() }
     }
 
     /// Begins a file: the next records are in it.

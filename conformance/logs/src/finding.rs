@@ -235,7 +235,10 @@ impl Summary {
         let unknown = self.skipped.iter().filter(|skipped| skipped.is_unknown).map(|skipped| skipped.records).sum();
         match () {
             () if !self.has_recognized() => Some("nothing in it was recognized"),
-            () if self.judged.is_empty() && self.errors == 0 && !self.is_beside_messages() => {
+            () if self.judged.iter().all(|(_, number)| *number == 0)
+                && self.errors == 0
+                && !self.is_beside_messages() =>
+            {
                 Some("there is nothing to judge in it")
             }
             () if recognized < unknown

@@ -98,26 +98,11 @@ impl Check {
         }
         let forms = self.form.as_deref().map(own_forms).transpose()?.unwrap_or_default();
         let options = CheckOptions { profile: self.profile, api: self.api, forms };
-        let mut log = LogFiles::new(&options);
-        for (position, path) in files.iter().enumerate() {
-            if position.checked_sub(1).is_none_or(|before| !are_of_one_log(&files[before], path)) {
-                log = LogFiles::new(&options);
-            }
-            log.expect_more(files.get(position + 1).is_some_and(|next| are_of_one_log(path, next)));
-            let file = self.check(path, &mut log);
-            if file.is_our_fault {
-                // What is known of the files before is in disorder.
-                log = LogFiles::new(&options);
-            }
-            record.interrupted = interrupt::requested();
-            if !record.interrupted {
-                self.tell_unread(&file);
-            }
-            record.files.push(file);
-            if record.interrupted {
-                break;
-            }
-        }
+        self.check_each(&files, &options, &mut record, &|path, log, teller| match self.open(path, teller)? {
+            // Its pages are looked up where they are.
+            None => log.check_file(path, teller),
+            Some(input) => log.check(&path.display().to_string(), input, teller),
+        });
         match record.whole(self.format) {
             Some(text) => print(&text),
             None if self.format == FindingsForm::Text && !self.show_form => print(&findings::totals(&record)),
@@ -134,15 +119,34 @@ impl Check {
         }
     }
 
-    fn check(&self, path: &Path, log: &mut LogFiles) -> CheckedFile {
+    /// Checks files in their order, each as `read` reads it, until the command is interrupted.
+    fn check_each(&self, files: &[PathBuf], options: &CheckOptions, record: &mut CheckRecord, read: &ReadFile<'_>) {
+        let mut log = LogFiles::new(options);
+        for (position, path) in files.iter().enumerate() {
+            if position.checked_sub(1).is_none_or(|before| !are_of_one_log(&files[before], path)) {
+                log = LogFiles::new(options);
+            }
+            log.expect_more(files.get(position + 1).is_some_and(|next| are_of_one_log(path, next)));
+            let file = self.check(path, &mut log, read);
+            if file.is_our_fault {
+                // What is known of the files before is in disorder.
+                log = LogFiles::new(options);
+            }
+            record.interrupted = interrupt::requested();
+            if !record.interrupted {
+                self.tell_unread(&file);
+            }
+            record.files.push(file);
+            if record.interrupted {
+                break;
+            }
+        }
+    }
+
+    fn check(&self, path: &Path, log: &mut LogFiles, read: &ReadFile<'_>) -> CheckedFile {
         let name = path.display().to_string();
         let mut teller = Teller { shows_form: self.show_form, ..Teller::new(&name, self.format) };
-        let summary = match self.open(path, &mut teller) {
-            // Its pages are looked up where they are.
-            Ok(None) => guarded(|| log.check_file(path, &mut teller)),
-            Ok(Some(input)) => guarded(|| log.check(&name, input, &mut teller)),
-            Err(error) => Err(error),
-        };
+        let summary = guarded(|| read(path, log, &mut teller));
         let mut file = CheckedFile { name: name.clone(), ..CheckedFile::default() };
         match summary {
             Ok(summary) => {
@@ -198,6 +202,9 @@ fn own_forms(path: &Path) -> Result<&'static [FormRow], Stop> {
     read.map_err(|error| Stop::new(Exit::Usage, format!("{}: {error}", path.display())))
 }
 
+/// Reads one file, behind others that may be parts of its log.
+type ReadFile<'a> = dyn Fn(&Path, &mut LogFiles, &mut Teller<'_>) -> io::Result<Summary> + 'a;
+
 /// A fault of this program in one file.
 #[derive(Debug)]
 struct OurFault;
@@ -236,6 +243,7 @@ impl<R: Read> Read for Interruptible<R> {
 }
 
 /// Takes the findings of a file: writes them at once, or keeps them for a form that is written as a whole.
+#[derive(Default)]
 struct Teller<'a> {
     name: &'a str,
     format: FindingsForm,
@@ -256,20 +264,7 @@ struct Teller<'a> {
 impl<'a> Teller<'a> {
     fn new(name: &'a str, format: FindingsForm) -> Self {
         let width = console::Term::stdout().size_checked().map(|(_, width)| width.into());
-        let (workspace, kept) = (workspace(), Vec::new());
-        let (beginnings, repeated, first_error) = (None, BTreeMap::new(), None);
-        Self {
-            name,
-            format,
-            width,
-            workspace,
-            beginnings,
-            shows_form: false,
-            is_named: false,
-            kept,
-            repeated,
-            first_error,
-        }
+        Self { name, format, width, workspace: workspace(), ..Self::default() }
     }
 
     fn name(&mut self, what: &str) {
@@ -392,5 +387,44 @@ impl TypedValueParser for FormParser {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(FindingsForm::VARIANTS.iter().map(PossibleValue::new)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks three parts of a log with a fault each, of which reading the second ends so.
+    fn others_are_judged(end: fn() -> io::Result<Summary>, code: u8, why: &str) {
+        let check = Check {
+            files: Vec::new(),
+            api: None,
+            format: FindingsForm::Json,
+            form: None,
+            show_form: false,
+            follow: false,
+            strict: false,
+            profile: Profile::default(),
+        };
+        let request = r#"{"model": "gpt-4.1", "messages": [{"role": "tool", "tool_call_id": "a", "content": "4"}]}"#;
+        let mut record = CheckRecord { files: Vec::new(), strict: false, interrupted: false };
+        let files = ["1.json", "2.json", "3.json"].map(PathBuf::from);
+        check.check_each(&files, &CheckOptions::default(), &mut record, &|path, log, teller| match path.to_str() {
+            Some("2.json") => end(),
+            _ => log.check(&path.display().to_string(), request.as_bytes(), teller),
+        });
+        let found = |file: &CheckedFile| file.report.findings.iter().map(|found| found.rule).collect::<Vec<_>>();
+        assert_eq!(
+            record.files.iter().map(found).collect::<Vec<_>>(),
+            [vec!["OAI-CHAT-ORPHAN"], vec![], vec!["OAI-CHAT-ORPHAN"]]
+        );
+        let unread: Vec<_> = record.files.iter().map(|file| file.unread.as_deref()).collect();
+        assert_eq!((record.exit().code(), unread.as_slice()), (code, &[None, Some(why), None][..]));
+    }
+
+    #[test]
+    fn one_file_never_ends_the_run_of_others() {
+        others_are_judged(|| panic!("a bug of ours"), 4, &OurFault.to_string());
+        others_are_judged(|| Err(io::Error::other("no such file")), 2, "no such file");
     }
 }

@@ -6,7 +6,7 @@ use super::said::{LoggedExchange, LoggedTurn, RecordPiece, SaidToModel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::LazyLock;
 use threadspec::MemberLookup;
@@ -29,7 +29,7 @@ pub struct FormRow {
     unwrap: Option<String>,
     /// A list whose elements are records of their own.
     records: Option<String>,
-    /// The list of messages; without it a record is a message.
+    /// The list of messages, or several with `+` between; without it a record is a message.
     messages: Option<String>,
     /// The places of the name of a thread.
     #[serde(default)]
@@ -236,8 +236,10 @@ impl FormRow {
 
     fn pieces(&self, record: &Value) -> Vec<RecordPiece> {
         if let Some(path) = &self.messages {
-            let lists = all(record, path).into_iter().filter(|(_, list)| !message::list(list).is_empty());
-            return lists.flat_map(|(_, list)| self.history(list, path)).collect();
+            let lists =
+                path.split('+').flat_map(|path| all(record, path).into_iter().map(move |(_, list)| (path, list)));
+            let lists = lists.filter(|(_, list)| !message::list(list).is_empty());
+            return lists.flat_map(|(path, list)| self.history(list, path)).collect();
         }
         let mut messages = self.said(record);
         message::number(&mut messages);
@@ -263,9 +265,17 @@ impl FormRow {
 
     /// A list of messages, which is a conversation of its own.
     fn history(&self, list: &Value, path: &str) -> Vec<RecordPiece> {
-        let turns = message::list(list).iter().enumerate().flat_map(|(position, one)| {
+        let mut said: Vec<Vec<Value>> = message::list(list).iter().map(|one| self.said(one)).collect();
+        let has_calls = |said: &Vec<Value>| said.iter().any(|one| one.member("tool_calls").is_array());
+        // The state of a call has its result, which a message of its own may have, too.
+        let apart = said.iter().filter(|said| !has_calls(said)).flatten();
+        let apart: BTreeSet<String> = apart.map(|one| word(one, "tool_call_id").to_owned()).collect();
+        for said in said.iter_mut().filter(|said| self.message.is_none() && has_calls(said)) {
+            said.retain(|one| one.member("tool_call_id").is_null() || !apart.contains(word(one, "tool_call_id")));
+        }
+        let turns = said.into_iter().enumerate().flat_map(|(position, said)| {
             let path = format!("{path}[{position}]");
-            self.said(one).into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
+            said.into_iter().map(move |message| LoggedTurn { message, path: path.clone() })
         });
         let mut turns: Vec<LoggedTurn> = turns.collect();
         message::number(turns.iter_mut().map(|turn| &mut turn.message));

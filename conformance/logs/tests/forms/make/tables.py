@@ -59,6 +59,27 @@ def history(clean, up=1, call_up=1):
     ]
 
 
+def session(clean, start, calls, results):
+    """A session of a program in lines: that of the first two calls, and those of the first and of the third result."""
+    first, third = results
+    return [
+        (clean, "unanswered", "answered", ("drop_line", first)),
+        (clean, "orphan", "orphan answered", ("replace", at(f"{start}_files_3", line=third), f"{start}_files_9")),
+        (clean, "repeated-result", "repeated", ("repeat_line", third)),
+        (clean, "call-gone", "orphan", ("drop", at(f"{start}_files_1", line=calls)), ("told", {"line": first})),
+    ]
+
+
+def run_state(items, call_id, before):
+    """A state has its own items, and those that it began with."""
+    return [
+        ("clean.json", "unanswered", "answered", ("put", 1, f"/{items}/3"), ("told", {})),
+        ("clean.json", "orphan", "orphan answered", ("put", 1, f"/{items}/7/{call_id}", OTHER), ("told", {})),
+        ("clean-history.json", "history-unanswered", "answered", ("put", 1, f"/{before}/4"), ("told", {})),
+        ("clean-history.json", "history-call-gone", "orphan", ("put", 1, f"/{before}/2"), ("told", {})),
+    ]
+
+
 def flat(clean, up=1, call_up=1, answers=1, **scope):
     """A log of requests in which no place is theirs alone: counted through the whole file, from its end. `answers` is 1 where the answers of the
     model stand in the same place, so that the ids of their calls count as well."""
@@ -262,4 +283,50 @@ TABLES = {
         ("clean.traj", "repeated-result", "repeated", ("repeat", at("No such file", 1, under="/history"), 2)),
         ("clean.traj", "changed-result", "prefix", ("replace", at("OBSERVATION:\nhello", 1, under="/trajectory/3"), "OBSERVATION:\nhullo")),
     ],
+    "pi": session("clean.jsonl", "call", calls=5, results=(6, 9)),
+    "qwen-code": session("clean.jsonl", "call", calls=4, results=(7, 12)),
+    "claude-stream-json": [
+        *(row for row in session("clean.jsonl", "toolu", calls=3, results=(6, 9)) if row[1] != "call-gone"),
+        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 3), ("told", {"line": 5})),
+    ],
+    "gemini-stream-json": [
+        *(row for row in session("clean.jsonl", "call", calls=10, results=(12, 22)) if row[1] != "call-gone"),
+        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 10), ("told", {"line": 11})),
+    ],
+    # A call and its result are one object here.
+    "gemini-cli": [
+        ("clean.jsonl", "unanswered", "answered", ("put", 7, "/toolCalls/0/result")),
+        ("clean.jsonl", "unanswered-error", "answered", ("put", 7, "/toolCalls/1/result")),
+        ("clean.jsonl", "unanswered-last", "answered", ("put", 12, "/toolCalls/0/result")),
+        ("clean.jsonl", "repeated-call", "repeated", ("repeat", at("call_files_2", line=7))),
+    ],
+    # The state of a call has its result.
+    "continue": [
+        ("clean.json", "unanswered", "answered", ("put", 1, "/history/1/toolCallStates/0/status", "calling"), ("put", 1, "/history/1/toolCallStates/0/output")),
+        ("clean.json", "orphan", "orphan answered", ("put", 1, "/history/2/toolCallStates/0/toolCallId", "toolu_files_9")),
+        ("clean.json", "repeated-result", "repeated", ("repeat", at("errored"))),
+        ("clean.json", "call-gone", "orphan", ("put", 1, "/history/1/message/toolCalls/0")),
+    ],
+    "kimi": [
+        *session("clean.jsonl", "call", calls=7, results=(9, 15)),
+        *((clean, f"wire-{name}", *row) for clean, name, *row in session("clean-wire.jsonl", "call", calls=5, results=(7, 14)) if name != "call-gone"),
+        ("clean-wire.jsonl", "wire-call-gone", "orphan", ("drop_line", 5), ("told", {"line": 6})),
+    ],
+    # A call is many events here.
+    "ag-ui": [
+        ("clean.jsonl", "unanswered", "answered", ("drop_line", 26)),
+        ("clean.jsonl", "orphan", "orphan answered", ("replace", at("call_weather_3", line=49), OTHER)),
+        ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 49)),
+        ("clean.jsonl", "call-gone", "orphan", *[("drop_line", 10)] * 8, ("told", {"line": 18})),
+        *((clean, f"request-{name}", *row) for clean, name, *row in history("clean-request.json")),
+    ],
+    "openhands": [
+        ("clean.jsonl", "unanswered", "answered", ("drop_line", 5)),
+        ("clean.jsonl", "orphan", "orphan answered", ("replace", at("call_files_3", line=8), "call_files_9")),
+        ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 8)),
+        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 3), ("told", {"line": 4})),
+    ],
+    "openai-agents-js": run_state("generatedItems", "rawItem/callId", "originalInput"),
+    "openai-agents-state": run_state("generated_items", "raw_item/call_id", "original_input"),
+    "autogen": [*history("clean.json"), *((clean, f"result-{name}", *row) for clean, name, *row in history("clean-result.json"))],
 }
