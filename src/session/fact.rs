@@ -50,7 +50,7 @@ pub enum ThreadFact {
         /// The output that the model sees.
         output: ToolOutput,
     },
-    /// The user said something while calls were under way.
+    /// A message of the user came while calls were under way.
     Steered {
         /// The text.
         text: String,

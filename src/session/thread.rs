@@ -178,7 +178,7 @@ impl ThreadRound {
         Self { content: content.clone(), opaque: opaque.clone(), calls, steered: Vec::new() }
     }
 
-    /// The response, one answer behind it for each of its calls, and then what the user said meanwhile. A response that says nothing is no message: providers refuse one
+    /// The response, one answer behind it for each of its calls, and then the messages that came meanwhile. A response that says nothing is no message: providers refuse one
     /// without text and calls, and opaque parts never are alone (SESSION-WHOLE).
     fn messages(&self) -> Vec<SentMessage> {
         if self.content.is_empty() && self.calls.is_empty() {
