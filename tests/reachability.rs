@@ -214,6 +214,7 @@ const SESSION_SITUATIONS: &[SessionSituation] = &[
         runs(input).any(|run| run["compact"].is_object() && run["decisions"].is_object())
     }),
     ("two hand-overs in a response", |input| input.to_string().matches("\"handoff\":").count() >= 2),
+    ("words during a call, and a cut", |input| runs(input).any(|run| run["say"].is_object() && run["cut"].is_object())),
     ("a long thread", |input| runs(input).count() > 20),
     ("a run of many rounds", |input| runs(input).any(|run| list(&run["model"]).len() > 10)),
 ];
@@ -238,8 +239,8 @@ fn sessions_use_each_feature_that_the_testee_has_and_no_other() {
             let input = serde_json::from_str(&input).expect("JSON");
             seen.extend(SESSION_SITUATIONS.iter().filter(|(_, is_there)| is_there(&input)).map(|(name, _)| *name));
         }
-        // Each session has messages, which no case names. No drawn thread goes back, and no user speaks meanwhile.
-        let others = [Feature::Message, Feature::Rewind, Feature::Branch, Feature::Steer].into_iter().collect();
+        // Each session has messages, which no case names. No drawn thread goes back.
+        let others = [Feature::Message, Feature::Rewind, Feature::Branch].into_iter().collect();
         assert_eq!(used, has.without(others));
         if has == Features::all() {
             assert_eq!(seen.len(), SESSION_SITUATIONS.len(), "{seen:?}");

@@ -264,14 +264,14 @@ impl<'a> Judging<'a> {
         let request = &records[place.run].requests[place.request];
         let handed_over = (begin..end)
             .any(|index| self.thread.items[index].response().is_some_and(super::thread::ResponseFate::has_hand_over));
+        let last = self.thread.items[..end].iter().rposition(|item| item.response().is_some());
         if place.request > 0 {
             self.hand_over(end, begin);
             if self.compacts(place.run) {
-                self.thread.compacted = self.thread.compacted.max(end.saturating_sub(1));
+                self.thread.compacted = self.thread.compacted.max(last.unwrap_or_default());
             }
         }
         let layout = RequestLayout::of(request, &self.thread.items[..end]);
-        let last = self.thread.items[..end].iter().rposition(|item| item.response().is_some());
         let last = last.filter(|last| place.request > 0 && !special.contains(last));
         self.judge_steer(place, end);
         let scope = JudgedScope {

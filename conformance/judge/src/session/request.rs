@@ -222,7 +222,9 @@ impl Judging<'_> {
         let what = format!("{}: the user message {} of run {} is missing", place.at(None), quote_text(text), run + 1);
         let is_own = run == place.run;
         let items = &self.thread.items[..layout.block_of.len()];
-        let is_last = items[index + 1..].iter().all(|item| item.user().is_none());
+        // What the user says during a call goes with that round.
+        let begins_turn = |item: &JudgedItem<'_>| item.user().is_some() && !self.is_steered(item);
+        let is_last = begins_turn(item) && !items[index + 1..].iter().any(begins_turn);
         let last = items.len().checked_sub(1).filter(|last| *last > index);
         let is_turn_open = last.is_some_and(|last| {
             let asks = items[last].response().is_some_and(|response| !response.calls.is_empty());

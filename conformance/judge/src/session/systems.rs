@@ -17,7 +17,7 @@ struct KnownSystem<'a> {
 impl<'a> Judging<'a> {
     /// After a hand-over: which agents may speak now, and what a filter may have taken.
     pub(super) fn hand_over(&mut self, end: usize, begin: usize) {
-        let last = self.thread.items[begin..end].last().and_then(JudgedItem::response);
+        let last = self.thread.items[begin..end].iter().rev().find_map(JudgedItem::response);
         let Some(response) = last.filter(|response| response.has_hand_over()) else { return };
         let targets = self.targets(response);
         self.thread.agents = targets;

@@ -8,7 +8,7 @@ use std::fmt;
 use threadspec_judge::protocol::{Feature, Features};
 use writer::SessionWriter;
 
-/// How many features a session may have or not: all but `message`, and `rewind`, `branch` and `steer`, which are not drawn.
+/// How many features a session may have or not: all but `message`, `steer`, and `rewind` and `branch`, which are not drawn.
 const OPTIONAL: usize = 12;
 
 /// A session for op `session` of profile `universal`.
@@ -77,7 +77,9 @@ impl SessionScenario {
     /// The input of op `session` for an agent that has these features, without `storage`.
     pub fn input(&self, features: Features) -> String {
         let optional = Feature::all().filter(|feature| *feature != Feature::Message);
-        let used = optional.zip(self.uses).filter(|(feature, uses)| *uses && features.contains(*feature));
+        let steer = (Feature::Steer, self.end >= 128);
+        let used = optional.zip(self.uses).chain([steer]);
+        let used = used.filter(|(feature, uses)| *uses && features.contains(*feature));
         let mut writer = SessionWriter::new(used.map(|(feature, _)| feature).collect(), self.key);
         writer.repeats = self.words;
         let long = if self.long.is_now() { usize::from(self.times) } else { 0 };

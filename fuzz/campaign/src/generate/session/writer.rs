@@ -1,7 +1,7 @@
 //! Writes the runs of a session one after the other, and keeps account of what is pending and what was cut, as far as an agent that does
 //! what is expected has it so: what is written is a script for every other agent, too.
 
-use super::{CallStart, DrawnRun, GUARDED, Numbers, OTHERS, RoundText};
+use super::{CallStart, CallText, DrawnRun, GUARDED, Numbers, OTHERS, RoundText};
 use crate::generate::json::pick;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -101,6 +101,10 @@ impl SessionWriter {
         if let Some((during, _, last)) = &cut {
             rounds.truncate(*last);
             run["cut"] = json!({"during": during, "how": cut.as_ref().map(|cut| cut.1)});
+        }
+        let during = cut.as_ref().map(|(during, ..)| &**during);
+        if let Some(call) = self.steered(plan, &rounds, during) {
+            run["say"] = json!({"during": call, "message": self.numbers.text("Meanwhile")});
         }
         if let Some(limit) = limit.filter(|_| cut.is_none()) {
             run["maxRecursionDepth"] = limit.into();
@@ -270,6 +274,17 @@ impl SessionWriter {
         }
         let (during, last) = places[usize::from(plan.cut_place) % places.len()];
         Some((during.clone(), hows[usize::from(plan.cut / 8) % hows.len()], last))
+    }
+
+    /// The call during which the user speaks: one that begins and returns, and beside which none waits.
+    fn steered(&self, plan: &DrawnRun, rounds: &[RoundText], cut: Option<&str>) -> Option<String> {
+        let calls = rounds.iter().filter(|round| !round.has(CallStart::Waits)).flat_map(|round| &round.calls);
+        let returns = |call: &&CallText| call.start == CallStart::Begins && Some(&*call.id) != cut;
+        let calls: Vec<&CallText> = calls.filter(returns).collect();
+        if !self.used.contains(Feature::Steer) || plan.limited < 128 || calls.is_empty() {
+            return None;
+        }
+        Some(calls[usize::from(plan.limited / 8) % calls.len()].id.clone())
     }
 
     /// The turn of a response; its calls get their results, and its agents are named.
