@@ -19,6 +19,10 @@ pub(crate) type Decide<A, R> = Box<dyn Fn(&mut RunState, &A) -> R + Send + Sync>
 /// A seam that says what has become of the requests.
 pub(crate) type Later = Box<dyn Fn(&mut RunState, Vec<Value>) -> Option<Vec<Value>> + Send + Sync>;
 
+/// A change of a value that knows the run.
+pub(crate) trait ChangesInRun<T>: Fn(&mut RunState, &mut T) + Copy + Send + Sync + 'static {}
+impl<T, F: Fn(&mut RunState, &mut T) + Copy + Send + Sync + 'static> ChangesInRun<T> for F {}
+
 /// A run under way.
 #[derive(Debug, Default)]
 pub(crate) struct RunState {

@@ -26,6 +26,16 @@ pub(crate) enum AnswerNews {
     },
 }
 
+impl AnswerNews {
+    /// The call that it is about.
+    pub(crate) fn number(&self) -> Option<usize> {
+        match self {
+            Self::Call { number, .. } | Self::Arguments { number, .. } | Self::Closed { number } => Some(*number),
+            _ => None,
+        }
+    }
+}
+
 /// How much of an answer was told.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {

@@ -1,5 +1,7 @@
 //! What bugs and readings change in the body for the upstream, whatever its API.
 
+pub(super) use crate::agent::taps::each as deep;
+pub(super) use crate::wire::{history, without as drop_member};
 use serde_json::Value;
 use threadspec_apis::argument_text;
 use threadspec_judge::json::{list, text};
@@ -25,15 +27,6 @@ pub(super) struct CallOf<'a> {
 pub(super) struct ResultOf<'a> {
     pub(super) id: &'a mut Value,
     pub(super) content: &'a mut Value,
-}
-
-/// The list of messages or items of a body.
-pub(super) fn history(body: &mut Value) -> &mut Vec<Value> {
-    let name = if body["input"].is_null() { "messages" } else { "input" };
-    if !body[name].is_array() {
-        body[name] = Value::Array(Vec::new());
-    }
-    body[name].as_array_mut().expect("it was just made one")
 }
 
 fn elements<'a>(value: &'a mut Value, name: &str) -> impl Iterator<Item = &'a mut Value> {
@@ -130,6 +123,12 @@ pub(super) fn on_results(body: &mut Value, change: impl Fn(&str) -> String) {
     }
 }
 
+/// Changes every id, of calls and of their results, the same way.
+pub(super) fn on_ids(body: &mut Value, change: impl Fn(&str) -> String) {
+    calls(body).into_iter().for_each(|call| *call.id = change(text(call.id)).into());
+    result_ids(body).into_iter().for_each(|id| *id = change(text(id)).into());
+}
+
 /// Changes the texts of a content.
 pub(super) fn on_content(content: &mut Value, change: &dyn Fn(&str) -> String) {
     match content {
@@ -161,16 +160,6 @@ pub(super) fn edit_args(args: &mut Value, change: &dyn Fn(&mut Value)) {
         }
         other => change(other),
     }
-}
-
-/// Changes every value inside a value, the inner ones first.
-pub(super) fn deep(value: &mut Value, change: &dyn Fn(&mut Value)) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(|element| deep(element, change)),
-        Value::Object(members) => members.values_mut().for_each(|member| deep(member, change)),
-        _ => {}
-    }
-    change(value);
 }
 
 /// The texts of the history that are no results, each with who says it.
@@ -242,11 +231,4 @@ pub(super) fn on_images(body: &mut Value, change: impl Fn(&mut Vec<Value>)) {
             change(parts);
         }
     });
-}
-
-/// Drops a member wherever it stands in a value.
-pub(super) fn drop_member(value: &mut Value, member: &str) {
-    if let Some(members) = value.as_object_mut() {
-        members.shift_remove(member);
-    }
 }

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `bugs`, `readings` | the tables |
 //! | `bodies` | what they change in a body, whatever its API |
-//! | `plant` | how they are planted |
+//! | `plant` | groups, which hold the clauses, places and conditions of their members, and a method for each place of a change |
+//! | `prelude` | what the tables share |
 //! | `testee` | client, gateway and provider in one process |
 
 mod bodies;
 mod bugs;
 mod plant;
+mod prelude;
 mod readings;
 mod testee;
 

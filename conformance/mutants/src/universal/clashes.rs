@@ -1,15 +1,12 @@
 //! AGENT-INDEPENDENT at the same time: agents whose runs influence each other while they are under way, and only then.
 
-use super::bug;
-use crate::agent::{RunState, text};
-use crate::planted::{Clash, Kind, Planted, crash};
-use serde_json::Value;
-use threadspec_golden::clause;
+use crate::planted::{Clash, Kind, crash};
+use crate::universal::prelude::*;
 
 /// A bug that shows only where runs meet.
 fn clash(name: &str, meet: impl Fn(&mut [RunState], usize) -> Result<(), String> + Send + Sync + 'static) -> Planted {
     let clash = Clash(Box::leak(Box::new(meet)));
-    Planted { kind: Kind::Clash(clash), ..bug(name, &[clause::AGENT_INDEPENDENT], |_| {}) }
+    Planted { kind: Kind::Clash(clash), ..bug(name, INDEPENDENT, |_| {}) }
 }
 
 /// Every bug.

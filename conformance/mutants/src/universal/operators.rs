@@ -1,8 +1,8 @@
 //! What faults do with texts, values and lists: each operator once. `n` is a size.
 
-use super::bugs::cut;
 use crate::agent::taps::each;
 use crate::agent::text;
+use crate::wire::cut;
 use serde_json::{Value, json};
 
 /// The first characters, and nothing behind.
@@ -334,6 +334,19 @@ pub(super) fn pruned(value: &mut Value, n: usize) {
         Value::Array(elements) => elements.iter_mut().for_each(|element| pruned(element, n - 1)),
         Value::Object(members) => members.values_mut().for_each(|member| pruned(member, n - 1)),
         _ => {}
+    }
+}
+
+/// A value with the members of its objects in the order of their names.
+pub(crate) fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            members.sort_by(|one, other| one.0.cmp(&other.0));
+            Value::Object(members.into_iter().collect())
+        }
+        Value::Array(elements) => elements.iter().map(sorted).collect(),
+        other => other.clone(),
     }
 }
 

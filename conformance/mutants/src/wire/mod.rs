@@ -134,6 +134,15 @@ pub(crate) fn cut(text: &str, length: usize) -> String {
     text.chars().take(length).collect()
 }
 
+/// The list of messages or items of a body.
+pub(crate) fn history(body: &mut Value) -> &mut Vec<Value> {
+    let name = if body["input"].is_null() { "messages" } else { "input" };
+    if !body[name].is_array() {
+        body[name] = Value::Array(Vec::new());
+    }
+    body[name].as_array_mut().expect("it was just made one")
+}
+
 /// Drops a member. The order of the others stays.
 pub(crate) fn without(value: &mut Value, member: &str) {
     if let Some(members) = value.as_object_mut() {

@@ -2,11 +2,8 @@
 
 mod answers;
 mod calls;
-mod failures;
 mod forwarding;
 mod options;
-mod proxies;
-mod retries;
 mod streams;
 mod texts;
 
@@ -23,12 +20,15 @@ pub(super) const ANTHROPIC: &[Api] = &[Api::Anthropic];
 /// Both APIs of OpenAI's.
 pub(super) const OPENAI: &[Api] = &[Api::OpenAiChat, Api::OpenAiResponses];
 
-/// It always shows.
-const ALWAYS: &[ShowsWhen] = &[ShowsWhen::Always];
+/// The APIs that say why an answer ends in a member of their own.
+pub(super) const CHAT_OR_ANTHROPIC: &[Api] = &[Api::OpenAiChat, Api::Anthropic];
+/// The APIs whose streams are events of more than one type.
+pub(super) const RESPONSES_OR_ANTHROPIC: &[Api] = &[Api::OpenAiResponses, Api::Anthropic];
+
 /// It shows always, or only under a condition.
-const SOMETIMES: &[ShowsWhen] = &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::SecondRun];
+pub(super) const SOMETIMES: &[ShowsWhen] = &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::SecondRun];
 /// The same for what is about calls.
-const WITH_CALLS: &[ShowsWhen] =
+pub(super) const WITH_CALLS: &[ShowsWhen] =
     &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::ThreeCalls, ShowsWhen::ParallelInStreams];
 
 /// Every bug.
@@ -39,10 +39,10 @@ pub(super) fn all() -> Vec<Planted> {
         options::bugs(),
         forwarding::bugs(),
         answers::bugs(),
-        proxies::bugs(),
-        retries::bugs(),
+        answers::proxies(),
+        forwarding::retries(),
         streams::bugs(),
-        failures::bugs(),
+        forwarding::failures(),
     ];
     tables.into_iter().flatten().collect()
 }

@@ -1,22 +1,6 @@
 //! WIRE-PARTIAL: calls that did not come whole. AGENT-MODEL-FAILURE: half an answer that is taken for a whole one.
 
-use super::{RESPONSES, bug, on_events};
-use crate::planted::Planted;
-use crate::wire::modes::{ALL, Modes, PLAIN, STREAMS};
-use crate::wire::{HeardAnswer, NextStep, WireAgent, as_an_sdk};
-use serde_json::{Value, json};
-use threadspec::oracle::Api;
-use threadspec_golden::clause;
-use threadspec_judge::json::text;
-
-const PARTIAL: &[&str] = &[clause::WIRE_PARTIAL];
-const FAILURE: &[&str] = &[clause::AGENT_MODEL_FAILURE];
-const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
-
-/// Changes what was heard before anything is made of it.
-fn on_heard(agent: &mut WireAgent, change: impl Fn(&mut HeardAnswer) + Send + Sync + 'static) {
-    agent.heard = Box::new(move |_, heard| change(heard));
-}
+use crate::over_wire::prelude::*;
 
 /// JSON text that ends too early, with what closes it.
 fn closed(half: &str) -> String {
@@ -56,99 +40,87 @@ fn nothing(_: &str) -> String {
     "{}".to_owned()
 }
 
-/// Takes an answer that the limit cut off for a whole one.
-fn run_cut_off(agent: &mut WireAgent, mend: fn(&str) -> String) {
-    on_heard(agent, move |heard| {
-        if heard.is_cut_off() {
-            heard.stop = String::new();
-            mend_calls(heard, mend);
-        }
-    });
-}
-
-/// Goes on with an answer that broke off, as if it had ended.
-fn go_on(agent: &mut WireAgent, mend: fn(&str) -> String, is_run: fn(&Value) -> bool) {
-    agent.failed = Box::new(move |run, failed| match &failed.heard {
-        Some(heard) if heard.calls().any(is_run) => {
-            let mut heard = heard.clone();
-            mend_calls(&mut heard, mend);
-            NextStep::GoOn(heard.turn())
-        }
-        _ => as_an_sdk(run, failed),
-    });
-}
-
 /// Only streams break off in the middle of a call.
 const BROKEN: Modes = STREAMS;
 
+impl WireGroup {
+    /// Takes an answer that the limit cut off for a whole one.
+    fn run_cut_off(self, name: &'static str, mend: fn(&str) -> String) -> Planted {
+        self.heard(name, move |_, heard| {
+            if heard.is_cut_off() {
+                heard.stop = String::new();
+                mend_calls(heard, mend);
+            }
+        })
+    }
+
+    /// Goes on with an answer that broke off, as if it had ended.
+    fn gone_on(self, name: &'static str, mend: fn(&str) -> String, is_run: fn(&Value) -> bool) -> Planted {
+        self.failed(name, move |run, failed| match &failed.heard {
+            Some(heard) if heard.calls().any(is_run) => {
+                let mut heard = heard.clone();
+                mend_calls(&mut heard, mend);
+                NextStep::GoOn(heard.turn())
+            }
+            _ => as_an_sdk(run, failed),
+        })
+    }
+}
+
 pub(super) fn bugs() -> Vec<Planted> {
     vec![
-        bug("half-calls-run-with-what-came", PARTIAL, BROKEN, |agent| go_on(agent, closed, |_| true)),
-        bug("half-calls-run-without-arguments", PARTIAL, BROKEN, |agent| go_on(agent, nothing, |_| true)),
-        bug("half-call-run-if-it-has-a-name", PARTIAL, BROKEN, |agent| {
-            go_on(agent, closed, |call| call["arguments"] != "");
+        PARTIAL.of(BROKEN).gone_on("half-calls-run-with-what-came", closed, |_| true),
+        PARTIAL.of(BROKEN).gone_on("half-calls-run-without-arguments", nothing, |_| true),
+        PARTIAL.of(BROKEN).gone_on("half-call-run-if-it-has-a-name", closed, |call| call["arguments"] != ""),
+        PARTIAL.of(BROKEN).heard("clean-end-in-a-call-taken-for-the-end", |_, heard| {
+            if heard.error.is_none() && !heard.is_ended {
+                heard.is_ended = true;
+                mend_calls(heard, closed);
+            }
         }),
-        bug("clean-end-in-a-call-taken-for-the-end", PARTIAL, BROKEN, |agent| {
-            on_heard(agent, |heard| {
-                if heard.error.is_none() && !heard.is_ended {
-                    heard.is_ended = true;
-                    mend_calls(heard, closed);
-                }
-            });
+        PARTIAL.of(STREAMS).run_cut_off("cut-off-calls-run", closed),
+        PARTIAL.of(STREAMS).run_cut_off("cut-off-calls-run-without-arguments", nothing),
+        PARTIAL.of(PLAIN.of(OPENAI)).run_cut_off("cut-off-calls-of-whole-answers-run", closed),
+        PARTIAL.of(ALL.of(OPENAI)).heard("unreadable-arguments-taken-for-none", |_, heard| mend_calls(heard, nothing)),
+        PARTIAL.of(ALL.of(OPENAI)).heard("unreadable-arguments-mended", |_, heard| mend_calls(heard, closed)),
+        PARTIAL
+            .of(STREAMS)
+            .heard("unreadable-arguments-of-a-stream-taken-for-none", |_, heard| mend_calls(heard, nothing)),
+        PARTIAL.of(ALL.of(OPENAI)).heard("unreadable-arguments-wrapped", |_, heard| {
+            mend_calls(heard, |half| json!({"input": half}).to_string())
         }),
-        bug("cut-off-calls-run", PARTIAL, STREAMS, |agent| run_cut_off(agent, closed)),
-        bug("cut-off-calls-run-without-arguments", PARTIAL, STREAMS, |agent| run_cut_off(agent, nothing)),
-        bug("cut-off-calls-of-whole-answers-run", PARTIAL, PLAIN.of(super::OPENAI), |agent| run_cut_off(agent, closed)),
-        bug("unreadable-arguments-taken-for-none", PARTIAL, ALL.of(super::OPENAI), |agent| {
-            on_heard(agent, |heard| mend_calls(heard, nothing));
+        FAILURE.of(STREAMS).failed("half-a-text-taken-for-the-answer", |run, failed| match &failed.heard {
+            Some(heard) if heard.calls().next().is_none() => NextStep::GoOn(heard.turn()),
+            _ => as_an_sdk(run, failed),
         }),
-        bug("unreadable-arguments-mended", PARTIAL, ALL.of(super::OPENAI), |agent| {
-            on_heard(agent, |heard| mend_calls(heard, closed));
+        FAILURE.of(STREAMS).heard("clean-end-taken-for-the-end", |_, heard| {
+            if heard.error.is_none() && heard.calls().next().is_none() {
+                heard.is_ended = true;
+            }
         }),
-        bug("unreadable-arguments-of-a-stream-taken-for-none", PARTIAL, STREAMS, |agent| {
-            on_heard(agent, |heard| mend_calls(heard, nothing));
-        }),
-        bug("unreadable-arguments-wrapped", PARTIAL, ALL.of(super::OPENAI), |agent| {
-            on_heard(agent, |heard| mend_calls(heard, |half| json!({"input": half}).to_string()));
-        }),
-        bug("half-a-text-taken-for-the-answer", FAILURE, STREAMS, |agent| {
-            agent.failed = Box::new(|run, failed| match &failed.heard {
-                Some(heard) if heard.calls().next().is_none() => NextStep::GoOn(heard.turn()),
-                _ => as_an_sdk(run, failed),
-            });
-        }),
-        bug("clean-end-taken-for-the-end", FAILURE, STREAMS, |agent| {
-            on_heard(agent, |heard| {
-                if heard.error.is_none() && heard.calls().next().is_none() {
-                    heard.is_ended = true;
-                }
-            });
-        }),
-        bug("errors-in-streams-skipped", FAILURE, STREAMS, |agent| {
-            on_events(agent, |events| {
+        FAILURE.of(STREAMS).plant("errors-in-streams-skipped", |agent| {
+            agent.events = Box::new(|_, events| {
                 let is_error = |event: &Value| {
                     !event["error"].is_null() || event["type"] == "error" || event["type"] == "response.failed"
                 };
                 events.retain(|event| !is_error(event));
             });
-            on_heard(agent, |heard| heard.is_ended = true);
+            agent.heard = Box::new(|_, heard| heard.is_ended = true);
         }),
-        bug("error-in-a-stream-ends-the-answer", FAILURE, STREAMS, |agent| {
-            on_heard(agent, |heard| heard.is_ended |= heard.error.take().is_some());
+        FAILURE
+            .of(STREAMS)
+            .heard("error-in-a-stream-ends-the-answer", |_, heard| heard.is_ended |= heard.error.take().is_some()),
+        FAILURE.of(STREAMS.of(RESPONSES)).each_event("failed-response-taken-for-an-answer", |event| {
+            if event["type"] == "response.failed" {
+                event["type"] = "response.completed".into();
+                event["response"]["error"] = Value::Null;
+            }
         }),
-        bug("failed-response-taken-for-an-answer", FAILURE, STREAMS.of(RESPONSES), |agent| {
-            on_events(agent, |events| {
-                for event in events.iter_mut().filter(|event| event["type"] == "response.failed") {
-                    event["type"] = "response.completed".into();
-                    event["response"]["error"] = Value::Null;
-                }
-            });
+        FAILURE.of(STREAMS).plant("unreadable-events-skipped", |agent| {
+            agent.events = Box::new(|_, events| events.retain(|event| event["type"] != "garbage"));
+            agent.heard = Box::new(|_, heard| heard.is_ended |= heard.error.is_none());
         }),
-        bug("unreadable-events-skipped", FAILURE, STREAMS, |agent| {
-            on_events(agent, |events| events.retain(|event| event["type"] != "garbage"));
-            on_heard(agent, |heard| heard.is_ended |= heard.error.is_none());
-        }),
-        bug("half-an-answer-stands-before-the-next-one", RESPONSE, STREAMS, |agent| {
+        RESPONSE.of(STREAMS).plant("half-an-answer-stands-before-the-next-one", |agent| {
             agent.failed = Box::new(|run, failed| {
                 let half = failed.heard.as_ref().map(|heard| heard.turn()["content"].clone()).unwrap_or_default();
                 run.memory["half"] = format!("{}{}", text(&run.memory["half"]), text(&half)).into();
@@ -162,10 +134,8 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug(
+        RESPONSE.of(STREAMS.of(&[Api::OpenAiResponses, Api::Anthropic])).plant(
             "calls-of-a-broken-answer-stand-before-those-of-the-next",
-            RESPONSE,
-            STREAMS.of(&[Api::OpenAiResponses, Api::Anthropic]),
             |agent| {
                 agent.failed = Box::new(|run, failed| {
                     let calls = failed.heard.as_ref().map(|heard| heard.calls().cloned().collect::<Vec<_>>());

@@ -1,21 +1,7 @@
 //! How answers are read: by the helpers of SDKs, by readers of one's own.
 
-use super::{neglecting, reading};
 use crate::agent::ToolOutcome;
-use crate::planted::Planted;
-use crate::wire::modes::{ALL, PLAIN, STREAMS};
-use crate::wire::{SseLine, WireAgent};
-use serde_json::{Value, json};
-use threadspec::oracle::Api;
-use threadspec_golden::clause;
-use threadspec_judge::json::{list, text};
-
-/// Keeps only the events of these types.
-fn only(agent: &mut WireAgent, types: &'static [&'static str]) {
-    agent.events = Box::new(move |_, events| {
-        events.retain(|event| types.contains(&text(&event["type"])) || !event["error"].is_null());
-    });
-}
+use crate::over_wire::prelude::*;
 
 /// Reads a stream line by line, and the data of each by itself.
 fn data_lines(pieces: &[Vec<u8>]) -> Vec<SseLine> {
@@ -43,73 +29,70 @@ fn tell_unreadable(agent: &mut WireAgent) {
     });
 }
 
+impl WireGroup {
+    /// Keeps only the events of these types.
+    fn only(self, name: &'static str, types: &'static [&'static str]) -> Planted {
+        self.events(name, move |_, events| {
+            events.retain(|event| types.contains(&text(&event["type"])) || !event["error"].is_null());
+        })
+    }
+}
+
 pub(super) fn readings() -> Vec<Planted> {
     vec![
-        reading("unreadable-arguments-told", ALL, tell_unreadable),
-        reading("streams-read-line-by-line", STREAMS, |agent| agent.lines = data_lines),
-        reading("end-known-by-the-reason-for-stopping", STREAMS.of(&[Api::OpenAiChat]), |agent| {
-            agent.heard = Box::new(|_, heard| heard.is_ended |= !heard.stop.is_empty());
+        FREE.plant("unreadable-arguments-told", tell_unreadable),
+        FREE.of(STREAMS).plant("streams-read-line-by-line", |agent| agent.lines = data_lines),
+        FREE.of(STREAMS.of(CHAT))
+            .heard("end-known-by-the-reason-for-stopping", |_, heard| heard.is_ended |= !heard.stop.is_empty()),
+        FREE.of(STREAMS.of(RESPONSES)).events("texts-taken-when-they-are-done", |_, events| {
+            events.retain(|event| event["type"] != "response.output_text.delta");
+            for event in events.iter_mut().filter(|event| event["type"] == "response.output_text.done") {
+                event["type"] = "response.output_text.delta".into();
+                event["delta"] = event["text"].take();
+            }
         }),
-        reading("texts-taken-when-they-are-done", STREAMS.of(&[Api::OpenAiResponses]), |agent| {
-            agent.events = Box::new(|_, events| {
-                events.retain(|event| event["type"] != "response.output_text.delta");
-                for event in events.iter_mut().filter(|event| event["type"] == "response.output_text.done") {
-                    event["type"] = "response.output_text.delta".into();
-                    event["delta"] = event["text"].take();
-                }
+        FREE.of(STREAMS.of(RESPONSES)).events("arguments-taken-when-they-are-done", |_, events| {
+            events.retain(|event| event["type"] != "response.function_call_arguments.delta");
+            for event in events.iter_mut().filter(|event| event["type"] == "response.function_call_arguments.done") {
+                event["type"] = "response.function_call_arguments.delta".into();
+                event["delta"] = event["arguments"].take();
+            }
+        }),
+        FREE.of(STREAMS.of(RESPONSES)).events("response-taken-from-the-last-event", |_, events| {
+            let last = events
+                .iter()
+                .find(|event| ["response.completed", "response.incomplete"].contains(&text(&event["type"])));
+            let output = last.map(|event| list(&event["response"]["output"]).to_vec());
+            let Some(output) = output else { return };
+            events.retain(|event| {
+                !text(&event["type"]).starts_with("response.output_")
+                    && !text(&event["type"]).starts_with("response.function_")
+                    && !text(&event["type"]).starts_with("response.refusal")
             });
+            let at = events.len() - 1;
+            let whole = output.into_iter().enumerate().flat_map(|(index, item)| whole_item(index, item));
+            let whole: Vec<Value> = whole.collect();
+            events.splice(at..at, whole);
         }),
-        reading("arguments-taken-when-they-are-done", STREAMS.of(&[Api::OpenAiResponses]), |agent| {
-            agent.events = Box::new(|_, events| {
-                events.retain(|event| event["type"] != "response.function_call_arguments.delta");
-                for event in events.iter_mut().filter(|event| event["type"] == "response.function_call_arguments.done")
-                {
-                    event["type"] = "response.function_call_arguments.delta".into();
-                    event["delta"] = event["arguments"].take();
-                }
-            });
-        }),
-        reading("response-taken-from-the-last-event", STREAMS.of(&[Api::OpenAiResponses]), |agent| {
-            agent.events = Box::new(|_, events| {
-                let last = events
-                    .iter()
-                    .find(|event| ["response.completed", "response.incomplete"].contains(&text(&event["type"])));
-                let output = last.map(|event| list(&event["response"]["output"]).to_vec());
-                let Some(output) = output else { return };
-                events.retain(|event| {
-                    !text(&event["type"]).starts_with("response.output_")
-                        && !text(&event["type"]).starts_with("response.function_")
-                        && !text(&event["type"]).starts_with("response.refusal")
-                });
-                let at = events.len() - 1;
-                let whole = output.into_iter().enumerate().flat_map(|(index, item)| whole_item(index, item));
-                let whole: Vec<Value> = whole.collect();
-                events.splice(at..at, whole);
-            });
-        }),
-        reading("pings-and-unknown-events-skipped", STREAMS.of(&[Api::Anthropic]), |agent| {
-            only(
-                agent,
-                &[
-                    "message_start",
-                    "content_block_start",
-                    "content_block_delta",
-                    "content_block_stop",
-                    "message_delta",
-                    "message_stop",
-                    "garbage",
-                    "error",
-                ],
-            );
-        }),
-        reading("streams-where-none-is-asked-for", PLAIN, |agent| {
-            agent.body = Box::new(|_, body| body["stream"] = true.into());
-        }),
-        neglecting("reasoning-not-sent-back", &[clause::WIRE_OPAQUE_BACK], ALL.of(&[Api::OpenAiResponses]), |agent| {
-            agent.heard = Box::new(|_, heard| heard.parts.retain(|part| part["type"] != "opaque"));
-        }),
-        reading("text-parts-without-words-dropped", ALL, |agent| {
-            agent.heard = Box::new(|_, heard| heard.parts.retain(|part| part["type"] != "text" || part["text"] != ""));
+        FREE.of(STREAMS.of(ANTHROPIC)).only(
+            "pings-and-unknown-events-skipped",
+            &[
+                "message_start",
+                "content_block_start",
+                "content_block_delta",
+                "content_block_stop",
+                "message_delta",
+                "message_stop",
+                "garbage",
+                "error",
+            ],
+        ),
+        FREE.of(PLAIN).body("streams-where-none-is-asked-for", |_, body| body["stream"] = true.into()),
+        neglecting(&[clause::WIRE_OPAQUE_BACK])
+            .of(ALL.of(RESPONSES))
+            .heard("reasoning-not-sent-back", |_, heard| heard.parts.retain(|part| part["type"] != "opaque")),
+        FREE.heard("text-parts-without-words-dropped", |_, heard| {
+            heard.parts.retain(|part| part["type"] != "text" || part["text"] != "")
         }),
     ]
 }

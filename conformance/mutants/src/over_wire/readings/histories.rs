@@ -1,44 +1,7 @@
 //! How messages are written: roles, parts, ids, and a history that the provider keeps.
 
-use super::{neglecting, reading};
-use crate::over_wire::bugs::history;
-use crate::planted::Planted;
-use crate::wire::modes::ALL;
+use crate::over_wire::prelude::*;
 use crate::wire::stored::{from_the_answer_before, in_a_conversation};
-use crate::wire::{Modes, WireAgent, without};
-use serde_json::{Value, json};
-use threadspec::oracle::Api;
-use threadspec_golden::clause;
-use threadspec_judge::json::{list, text};
-
-const CHAT: Modes = ALL.of(&[Api::OpenAiChat]);
-const RESPONSES: Modes = ALL.of(&[Api::OpenAiResponses]);
-const OPENAI: Modes = ALL.of(&[Api::OpenAiChat, Api::OpenAiResponses]);
-const ANTHROPIC: Modes = ALL.of(&[Api::Anthropic]);
-
-/// Changes each message or item of each body.
-fn on_elements(agent: &mut WireAgent, change: impl Fn(&mut Value) + Send + Sync + 'static) {
-    agent.body = Box::new(move |_, body| history(body).iter_mut().for_each(&change));
-}
-
-/// Changes the messages before they are written.
-fn shown(agent: &mut WireAgent, change: fn(&mut Vec<Value>)) {
-    agent.shown = Box::new(move |_, messages| change(messages));
-}
-
-/// Changes each id, whether of a call or of an answer.
-fn on_ids(agent: &mut WireAgent, change: fn(&str) -> String) {
-    agent.shown = Box::new(move |_, messages| {
-        for message in messages {
-            if let Some(id) = message["tool_call_id"].as_str().map(change) {
-                message["tool_call_id"] = id.into();
-            }
-            for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
-                call["id"] = change(text(&call["id"])).into();
-            }
-        }
-    });
-}
 
 /// An id that Anthropic's pattern takes, a different one for each.
 fn plain_id(id: &str) -> String {
@@ -56,7 +19,7 @@ fn short_id(id: &str) -> String {
         return id.to_owned();
     }
     let sum = id.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(1_099_511_628_211).wrapping_add(u64::from(byte)));
-    format!("{}{sum:016x}", crate::wire::cut(id, 20))
+    format!("{}{sum:016x}", cut(id, 20))
 }
 
 /// A text as the only part of a list.
@@ -83,7 +46,7 @@ fn take_systems(body: &mut Value) -> Option<String> {
 }
 
 /// Adds the ids with which the items of answers came.
-fn with_item_ids(run: &crate::agent::RunState, body: &mut Value) {
+fn with_item_ids(run: &RunState, body: &mut Value) {
     body["store"] = true.into();
     let mut known: Vec<(Value, Value)> = run
         .list
@@ -98,201 +61,171 @@ fn with_item_ids(run: &crate::agent::RunState, body: &mut Value) {
     }
 }
 
-pub(super) fn readings() -> Vec<Planted> {
-    vec![
-        reading("system-messages-of-the-developer", OPENAI, |agent| {
-            on_elements(agent, |message| {
-                if message["role"] == "system" {
-                    message["role"] = "developer".into();
-                }
-            });
-        }),
-        reading("system-messages-as-instructions", RESPONSES, |agent| {
-            agent.body = Box::new(|_, body| {
-                if let Some(instructions) = take_systems(body) {
-                    body["instructions"] = instructions.into();
-                }
-            });
-        }),
-        reading("system-items-joined", OPENAI, |agent| {
-            agent.body = Box::new(|_, body| {
-                if let Some(system) = take_systems(body) {
-                    history(body).insert(0, json!({"role": "system", "content": system}));
-                }
-            });
-        }),
-        reading("system-messages-in-one-text", ANTHROPIC, |agent| {
-            agent.body = Box::new(|_, body| {
-                if let Some(blocks) = body["system"].as_array() {
-                    let texts: Vec<&str> = blocks.iter().map(|block| text(&block["text"])).collect();
-                    body["system"] = texts.join("\n\n").into();
-                }
-            });
-        }),
-        reading("system-message-as-a-block", ANTHROPIC, |agent| {
-            agent.body = Box::new(|_, body| {
-                if body["system"].is_string() {
-                    body["system"] = part("text", &body["system"]);
-                }
-            });
-        }),
-        reading("texts-of-the-user-as-parts", OPENAI, |agent| {
-            agent.body = Box::new(|run, body| {
-                let kind = if run.wire.endpoint.transport.api == Api::OpenAiChat { "text" } else { "input_text" };
-                for message in history(body).iter_mut().filter(|message| message["role"] == "user") {
-                    message["content"] = part(kind, &message["content"]);
-                }
-            });
-        }),
-        reading("texts-of-the-user-as-strings", ANTHROPIC, |agent| {
-            on_elements(agent, |message| {
-                if let Some([block]) =
-                    message["content"].as_array().map(Vec::as_slice).filter(|blocks| blocks[0]["type"] == "text")
-                {
-                    message["content"] = block["text"].clone();
-                }
-            });
-        }),
-        reading("texts-of-the-model-as-parts", CHAT, |agent| {
-            on_elements(agent, |message| {
-                if message["role"] == "assistant"
-                    && message["content"].as_str().is_some_and(|content| !content.is_empty())
-                {
-                    message["content"] = part("text", &message["content"]);
-                }
-            });
-        }),
-        reading("texts-of-the-model-as-strings", RESPONSES, |agent| {
-            on_elements(agent, |item| {
-                if item["role"] == "assistant" {
-                    item["content"] = item["content"][0]["text"].clone();
-                }
-            });
-        }),
-        reading("results-as-parts", ALL, |agent| {
-            on_elements(agent, |message| {
-                if message["role"] == "tool" {
-                    message["content"] = part("text", &message["content"]);
-                } else if message["type"] == "function_call_output" {
-                    message["output"] = part("input_text", &message["output"]);
-                }
-                for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if block["type"] == "tool_result" && block["content"] != "" {
-                        block["content"] = part("text", &block["content"]);
-                    }
-                }
-            });
-        }),
-        reading("empty-results-left-out", ANTHROPIC, |agent| {
-            on_elements(agent, |message| {
-                for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if block["type"] == "tool_result" && block["content"] == "" {
-                        without(block, "content");
-                    }
-                }
-            });
-        }),
-        reading("failures-marked", ANTHROPIC, |agent| {
-            on_elements(agent, |message| {
-                for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if block["type"] == "tool_result" {
-                        block["is_error"] = text(&block["content"]).starts_with("The tool failed").into();
-                    }
-                }
-            });
-        }),
-        reading("no-text-beside-calls-as-an-empty-one", CHAT, |agent| {
-            on_elements(agent, |message| {
-                if message["role"] == "assistant" && message["content"].is_null() {
-                    message["content"] = "".into();
-                }
-            });
-        }),
-        reading("no-text-beside-calls-left-out", CHAT, |agent| {
-            on_elements(agent, |message| {
-                if message["role"] == "assistant" && message["content"].is_null() {
-                    without(message, "content");
-                }
-            });
-        }),
-        reading("messages-of-the-model-as-they-were-received", CHAT, |agent| {
-            on_elements(agent, |message| {
-                if message["role"] == "assistant" {
-                    message["refusal"] = Value::Null;
-                    message["annotations"] = json!([]);
-                }
-            });
-        }),
-        reading("items-with-their-types-and-status", RESPONSES, |agent| {
-            on_elements(agent, |item| {
-                if item["type"].is_null() {
-                    item["type"] = "message".into();
-                }
-                if item["type"] == "function_call" || item["role"] == "assistant" {
-                    item["status"] = "completed".into();
-                }
-            });
-        }),
-        reading("human-messages-joined", ANTHROPIC, |agent| shown(agent, |messages| join_humans(messages, "\n\n"))),
-        reading("human-messages-joined-with-a-line-end", ANTHROPIC, |agent| {
-            shown(agent, |messages| join_humans(messages, "\n"))
-        }),
-        reading("neighbouring-messages-of-the-user-as-one", ANTHROPIC, |agent| {
-            agent.body = Box::new(|_, body| {
-                let mut messages: Vec<Value> = Vec::new();
-                for message in std::mem::take(history(body)) {
-                    let before =
-                        messages.last_mut().filter(|before| before["role"] == "user" && message["role"] == "user");
-                    match before.and_then(|before| before["content"].as_array_mut()) {
-                        Some(blocks) => blocks.extend(list(&message["content"]).iter().cloned()),
-                        None => messages.push(message),
-                    }
-                }
-                *history(body) = messages;
-            });
-        }),
-        neglecting("answers-in-the-opposite-order", &[clause::AGENT_ORDER], ALL, |agent| {
-            agent.agent.answers = Box::new(|_, answers| answers.reverse());
-        }),
-        reading("ids-changed-where-the-pattern-refuses-them", ANTHROPIC, |agent| on_ids(agent, plain_id)),
-        reading("long-ids-shortened", OPENAI, |agent| on_ids(agent, short_id)),
-        reading("history-that-the-provider-keeps", RESPONSES, |agent| {
-            agent.body = Box::new(|run, body| from_the_answer_before(run, body));
-        }),
-        reading("conversation-that-the-provider-keeps", RESPONSES, |agent| {
-            agent.body = Box::new(|run, body| in_a_conversation(run, body));
-        }),
-        reading("responses-stored-and-sent-all-the-same", RESPONSES, |agent| {
-            agent.body = Box::new(|_, body| body["store"] = true.into());
-        }),
-        reading("ids-of-items-sent-back", RESPONSES, |agent| {
-            agent.body = Box::new(|run, body| with_item_ids(run, body))
-        }),
-        neglecting("one-human-message-as-a-string", &[clause::WIRE_CACHE], RESPONSES, |agent| {
-            agent.body = Box::new(|_, body| {
-                if let [item] = &history(body)[..]
-                    && item["role"] == "user"
-                    && item["content"] != ""
-                {
-                    body["input"] = item["content"].clone();
-                }
-            });
-        }),
-        reading("arguments-with-spaces", OPENAI, |agent| {
-            on_elements(agent, |message| {
-                let spaced = |json: &Value| {
-                    let args = serde_json::from_str::<Value>(text(json)).ok()?;
-                    Some(Value::from(serde_json::to_string_pretty(&args).unwrap_or_default()))
-                };
-                if let Some(arguments) = spaced(&message["arguments"]) {
-                    message["arguments"] = arguments;
+impl WireGroup {
+    /// Changes each id, whether of a call or of an answer.
+    fn ids(self, name: &'static str, change: fn(&str) -> String) -> Planted {
+        self.shown(name, move |_, messages| {
+            for message in messages {
+                if let Some(id) = message["tool_call_id"].as_str().map(change) {
+                    message["tool_call_id"] = id.into();
                 }
                 for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(arguments) = spaced(&call["function"]["arguments"]) {
-                        call["function"]["arguments"] = arguments;
-                    }
+                    call["id"] = change(text(&call["id"])).into();
                 }
-            });
+            }
+        })
+    }
+}
+
+pub(super) fn readings() -> Vec<Planted> {
+    vec![
+        FREE.of(ALL.of(OPENAI)).elements("system-messages-of-the-developer", |message| {
+            if message["role"] == "system" {
+                message["role"] = "developer".into();
+            }
+        }),
+        FREE.of(ALL.of(RESPONSES)).body("system-messages-as-instructions", |_, body| {
+            if let Some(instructions) = take_systems(body) {
+                body["instructions"] = instructions.into();
+            }
+        }),
+        FREE.of(ALL.of(OPENAI)).body("system-items-joined", |_, body| {
+            if let Some(system) = take_systems(body) {
+                history(body).insert(0, json!({"role": "system", "content": system}));
+            }
+        }),
+        FREE.of(ALL.of(ANTHROPIC)).body("system-messages-in-one-text", |_, body| {
+            if let Some(blocks) = body["system"].as_array() {
+                let texts: Vec<&str> = blocks.iter().map(|block| text(&block["text"])).collect();
+                body["system"] = texts.join("\n\n").into();
+            }
+        }),
+        FREE.of(ALL.of(ANTHROPIC)).body("system-message-as-a-block", |_, body| {
+            if body["system"].is_string() {
+                body["system"] = part("text", &body["system"]);
+            }
+        }),
+        FREE.of(ALL.of(OPENAI)).body("texts-of-the-user-as-parts", |run, body| {
+            let kind = if run.wire.endpoint.transport.api == Api::OpenAiChat { "text" } else { "input_text" };
+            for message in history(body).iter_mut().filter(|message| message["role"] == "user") {
+                message["content"] = part(kind, &message["content"]);
+            }
+        }),
+        FREE.of(ALL.of(ANTHROPIC)).elements("texts-of-the-user-as-strings", |message| {
+            if let Some([block]) =
+                message["content"].as_array().map(Vec::as_slice).filter(|blocks| blocks[0]["type"] == "text")
+            {
+                message["content"] = block["text"].clone();
+            }
+        }),
+        FREE.of(ALL.of(CHAT)).elements("texts-of-the-model-as-parts", |message| {
+            if message["role"] == "assistant" && message["content"].as_str().is_some_and(|content| !content.is_empty())
+            {
+                message["content"] = part("text", &message["content"]);
+            }
+        }),
+        FREE.of(ALL.of(RESPONSES)).elements("texts-of-the-model-as-strings", |item| {
+            if item["role"] == "assistant" {
+                item["content"] = item["content"][0]["text"].clone();
+            }
+        }),
+        FREE.elements("results-as-parts", |message| {
+            if message["role"] == "tool" {
+                message["content"] = part("text", &message["content"]);
+            } else if message["type"] == "function_call_output" {
+                message["output"] = part("input_text", &message["output"]);
+            }
+            for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+                if block["type"] == "tool_result" && block["content"] != "" {
+                    block["content"] = part("text", &block["content"]);
+                }
+            }
+        }),
+        FREE.of(ALL.of(ANTHROPIC)).elements("empty-results-left-out", |message| {
+            for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+                if block["type"] == "tool_result" && block["content"] == "" {
+                    without(block, "content");
+                }
+            }
+        }),
+        FREE.of(ALL.of(ANTHROPIC)).elements("failures-marked", |message| {
+            for block in message.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+                if block["type"] == "tool_result" {
+                    block["is_error"] = text(&block["content"]).starts_with("The tool failed").into();
+                }
+            }
+        }),
+        FREE.of(ALL.of(CHAT)).elements("no-text-beside-calls-as-an-empty-one", |message| {
+            if message["role"] == "assistant" && message["content"].is_null() {
+                message["content"] = "".into();
+            }
+        }),
+        FREE.of(ALL.of(CHAT)).elements("no-text-beside-calls-left-out", |message| {
+            if message["role"] == "assistant" && message["content"].is_null() {
+                without(message, "content");
+            }
+        }),
+        FREE.of(ALL.of(CHAT)).elements("messages-of-the-model-as-they-were-received", |message| {
+            if message["role"] == "assistant" {
+                message["refusal"] = Value::Null;
+                message["annotations"] = json!([]);
+            }
+        }),
+        FREE.of(ALL.of(RESPONSES)).elements("items-with-their-types-and-status", |item| {
+            if item["type"].is_null() {
+                item["type"] = "message".into();
+            }
+            if item["type"] == "function_call" || item["role"] == "assistant" {
+                item["status"] = "completed".into();
+            }
+        }),
+        FREE.of(ALL.of(ANTHROPIC)).shown("human-messages-joined", |_, messages| join_humans(messages, "\n\n")),
+        FREE.of(ALL.of(ANTHROPIC))
+            .shown("human-messages-joined-with-a-line-end", |_, messages| join_humans(messages, "\n")),
+        FREE.of(ALL.of(ANTHROPIC)).body("neighbouring-messages-of-the-user-as-one", |_, body| {
+            let mut messages: Vec<Value> = Vec::new();
+            for message in std::mem::take(history(body)) {
+                let before = messages.last_mut().filter(|before| before["role"] == "user" && message["role"] == "user");
+                match before.and_then(|before| before["content"].as_array_mut()) {
+                    Some(blocks) => blocks.extend(list(&message["content"]).iter().cloned()),
+                    None => messages.push(message),
+                }
+            }
+            *history(body) = messages;
+        }),
+        neglecting(&[clause::AGENT_ORDER]).plant("answers-in-the-opposite-order", |agent| {
+            agent.agent.answers = Box::new(|_, answers| answers.reverse());
+        }),
+        FREE.of(ALL.of(ANTHROPIC)).ids("ids-changed-where-the-pattern-refuses-them", plain_id),
+        FREE.of(ALL.of(OPENAI)).ids("long-ids-shortened", short_id),
+        FREE.of(ALL.of(RESPONSES))
+            .body("history-that-the-provider-keeps", |run, body| from_the_answer_before(run, body)),
+        FREE.of(ALL.of(RESPONSES))
+            .body("conversation-that-the-provider-keeps", |run, body| in_a_conversation(run, body)),
+        FREE.of(ALL.of(RESPONSES))
+            .body("responses-stored-and-sent-all-the-same", |_, body| body["store"] = true.into()),
+        FREE.of(ALL.of(RESPONSES)).body("ids-of-items-sent-back", |run, body| with_item_ids(run, body)),
+        neglecting(&[clause::WIRE_CACHE]).of(ALL.of(RESPONSES)).body("one-human-message-as-a-string", |_, body| {
+            if let [item] = &history(body)[..]
+                && item["role"] == "user"
+                && item["content"] != ""
+            {
+                body["input"] = item["content"].clone();
+            }
+        }),
+        FREE.of(ALL.of(OPENAI)).elements("arguments-with-spaces", |message| {
+            let spaced = |json: &Value| {
+                let args = serde_json::from_str::<Value>(text(json)).ok()?;
+                Some(Value::from(serde_json::to_string_pretty(&args).unwrap_or_default()))
+            };
+            if let Some(arguments) = spaced(&message["arguments"]) {
+                message["arguments"] = arguments;
+            }
+            for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(arguments) = spaced(&call["function"]["arguments"]) {
+                    call["function"]["arguments"] = arguments;
+                }
+            }
         }),
     ]
 }

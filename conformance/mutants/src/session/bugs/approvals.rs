@@ -1,21 +1,21 @@
 //! SESSION-APPROVED: calls that wait for a decision run without it, or do not run as it says.
 
 use super::execution::again;
-use super::{
-    Always, BY_CANCEL, BY_KILL, BY_THROW, LongThread, NewStart, SecondSession, Shows, ThirdCall, ThirdRun, TwoCuts,
-    bugs, on_cut_calls, run_now,
-};
-use crate::agent::answer;
-use crate::planted::Planted;
-use crate::threads::run::{CallStep, place};
-use crate::threads::sound::{self, INTERRUPTED};
-use serde_json::{Value, json};
-use threadspec_golden::clause;
-use threadspec_judge::json::text;
+use super::on_cut_calls;
+use crate::session::prelude::*;
 
-const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
-/// Cut while it runs, an approved call is a cut call.
-const ANSWERED: &[&str] = &[clause::SESSION_ANSWERED];
+impl SessionGroup {
+    /// Does something else with a call that was approved, and returns what is then to be executed.
+    fn approved(self, name: &'static str, change: fn(&mut SessionRun, Value) -> Option<Value>) -> Vec<Planted> {
+        self.decisions(name, move |run, decisions, shows| {
+            let approved = sound::decisions(run, decisions)?;
+            let chosen = approved
+                .into_iter()
+                .filter_map(|call| if shows.holds_for(run, &call) { change(run, call) } else { Some(call) });
+            Ok(chosen.collect())
+        })
+    }
+}
 
 pub(super) fn all() -> Vec<Planted> {
     too_early().into_iter().chain(otherwise()).collect()
@@ -23,105 +23,85 @@ pub(super) fn all() -> Vec<Planted> {
 
 fn too_early() -> Vec<Planted> {
     const SOMEWHERE: &[Shows] = &[Always, ThirdRun, ThirdCall, TwoCuts, SecondSession, NewStart, LongThread];
-    let mut all = Vec::new();
-    all.extend(bugs("approval-not-waited-for", APPROVED, SOMEWHERE, |agent, shows| {
-        agent.step = Box::new(move |run, asked| match sound::step(run, asked) {
+    [
+        APPROVED.when(SOMEWHERE).step("approval-not-waited-for", |run, asked, shows| match sound::step(run, asked) {
             CallStep::Wait if shows.holds_for(run, &asked["call"]) => CallStep::Execute,
             step => step,
-        });
-    }));
-    all.extend(bugs("pending-calls-run-at-once-and-again-when-approved", APPROVED, &[Always], |agent, _| {
-        agent.step = Box::new(move |run, asked| {
+        }),
+        APPROVED.step("pending-calls-run-at-once-and-again-when-approved", |run, asked, _| {
             let step = sound::step(run, asked);
             if step == CallStep::Wait {
                 again(run, &asked["call"]);
             }
             step
-        });
-    }));
-    all.extend(bugs("pending-calls-run-by-resume", APPROVED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        agent.resume = Box::new(move |run| {
+        }),
+        APPROVED.when(&[Always, ThirdRun, ThirdCall]).resume("pending-calls-run-by-resume", |run, shows| {
             for call in run.waiting() {
                 if shows.holds_for(run, &call) {
                     run_now(run, &call);
                 }
             }
             sound::resume(run)
-        });
-    }));
-    all.extend(bugs("pending-calls-run-by-a-message", APPROVED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        agent.message = Box::new(move |run, words| {
+        }),
+        APPROVED.when(&[Always, ThirdRun, ThirdCall]).message("pending-calls-run-by-a-message", |run, words, shows| {
             for call in run.waiting() {
                 if shows.holds_for(run, &call) {
                     run_now(run, &call);
                 }
             }
             sound::message(run, words)
-        });
-    }));
-    all.extend(bugs("approvals-hold-for-the-tool", APPROVED, &[Always], |agent, _| {
-        agent.decisions = Box::new(|run, decisions| {
-            let approved = sound::decisions(run, decisions)?;
-            for call in &approved {
-                run.thread.notes[text(&call["name"])] = json!(true);
-            }
-            Ok(approved)
-        });
-        agent.step = Box::new(|run, asked| match sound::step(run, asked) {
-            CallStep::Wait if run.thread.notes[text(&asked["call"]["name"])] == true => CallStep::Execute,
-            step => step,
-        });
-    }));
-    all.extend(bugs("pending-calls-run-by-a-new-start", APPROVED, &[Always], |agent, _| {
-        agent.loaded = Box::new(|run| {
+        }),
+        APPROVED.plant("approvals-hold-for-the-tool", |agent, _| {
+            agent.decisions = Box::new(|run, decisions| {
+                let approved = sound::decisions(run, decisions)?;
+                for call in &approved {
+                    run.thread.notes[text(&call["name"])] = json!(true);
+                }
+                Ok(approved)
+            });
+            agent.step = Box::new(|run, asked| match sound::step(run, asked) {
+                CallStep::Wait if run.thread.notes[text(&asked["call"]["name"])] == true => CallStep::Execute,
+                step => step,
+            });
+        }),
+        APPROVED.loaded("pending-calls-run-by-a-new-start", |run, _| {
             if run.from > 0 && run.number == run.from {
                 for call in run.waiting() {
                     run_now(run, &call);
                 }
             }
-        });
-    }));
-    all
+        }),
+    ]
+    .concat()
 }
 
 fn otherwise() -> Vec<Planted> {
     const SOMEWHERE: &[Shows] = &[Always, ThirdRun, ThirdCall, SecondSession, NewStart, LongThread];
-    let mut all = Vec::new();
-    all.extend(bugs("approved-calls-run-twice", APPROVED, SOMEWHERE, |agent, shows| {
-        on_approved(agent, shows, |run, call| {
+    [
+        APPROVED.when(SOMEWHERE).approved("approved-calls-run-twice", |run, call| {
             again(run, &call);
             Some(call)
-        });
-    }));
-    all.extend(bugs("approved-calls-not-run", APPROVED, SOMEWHERE, |agent, shows| {
-        on_approved(agent, shows, |run, call| {
+        }),
+        APPROVED.when(SOMEWHERE).approved("approved-calls-not-run", |run, call| {
             place(&mut run.thread.list, answer(&call, "Approved."));
             None
-        });
-    }));
-    all.extend(bugs("approved-calls-left-open", APPROVED, &[Always, ThirdCall, ThirdRun], |agent, shows| {
-        on_approved(agent, shows, |run, call| {
+        }),
+        APPROVED.when(&[Always, ThirdCall, ThirdRun]).approved("approved-calls-left-open", |run, call| {
             again(run, &call);
             None
-        });
-    }));
-    all.extend(bugs("approved-results-lost", APPROVED, &[Always, ThirdCall, ThirdRun, NewStart], |agent, shows| {
-        on_approved(agent, shows, |run, call| {
+        }),
+        APPROVED.when(&[Always, ThirdCall, ThirdRun, NewStart]).approved("approved-results-lost", |run, call| {
             again(run, &call);
             place(&mut run.thread.list, answer(&call, "Approved."));
             None
-        });
-    }));
-    all.extend(bugs("approved-results-answered-twice", APPROVED, &[Always, ThirdCall], |agent, shows| {
-        on_approved(agent, shows, |run, call| {
+        }),
+        APPROVED.when(&[Always, ThirdCall]).approved("approved-results-answered-twice", |run, call| {
             run_now(run, &call);
             let answer = sound::execute(run, &call);
             place(&mut run.thread.list, answer);
             None
-        });
-    }));
-    all.extend(bugs("edited-arguments-ignored", APPROVED, &[Always, ThirdCall, ThirdRun], |agent, shows| {
-        agent.decisions = Box::new(move |run, decisions| {
+        }),
+        APPROVED.when(&[Always, ThirdCall, ThirdRun]).decisions("edited-arguments-ignored", |run, decisions, shows| {
             let waiting = run.waiting();
             let mut approved = sound::decisions(run, decisions)?;
             for call in &mut approved {
@@ -132,10 +112,8 @@ fn otherwise() -> Vec<Planted> {
                 }
             }
             Ok(approved)
-        });
-    }));
-    all.extend(bugs("edited-arguments-added-to-the-old-ones", APPROVED, &[Always], |agent, _| {
-        agent.decisions = Box::new(|run, decisions| {
+        }),
+        APPROVED.decisions("edited-arguments-added-to-the-old-ones", |run, decisions, _| {
             let waiting = run.waiting();
             let mut approved = sound::decisions(run, decisions)?;
             for call in &mut approved {
@@ -147,24 +125,18 @@ fn otherwise() -> Vec<Planted> {
                 }
             }
             Ok(approved)
-        });
-    }));
-    all.extend(bugs("arguments-of-approved-calls-lost", APPROVED, &[Always, ThirdCall], |agent, shows| {
-        on_approved(agent, shows, |_, mut call| {
+        }),
+        APPROVED.when(&[Always, ThirdCall]).approved("arguments-of-approved-calls-lost", |_, mut call| {
             call["args"] = json!({});
             Some(call)
-        });
-    }));
-    all.extend(bugs("complete-decisions-refused", APPROVED, SOMEWHERE, |agent, shows| {
-        agent.decisions = Box::new(move |run, decisions| {
+        }),
+        APPROVED.when(SOMEWHERE).decisions("complete-decisions-refused", |run, decisions, shows| {
             if !run.thread.pending.is_empty() && shows.holds(run) {
                 return Err("There is no run to go on with.".into());
             }
             sound::decisions(run, decisions)
-        });
-    }));
-    all.extend(bugs("decisions-reach-the-wrong-calls", APPROVED, &[Always, ThirdRun], |agent, shows| {
-        agent.decisions = Box::new(move |run, decisions| {
+        }),
+        APPROVED.when(&[Always, ThirdRun]).decisions("decisions-reach-the-wrong-calls", |run, decisions, shows| {
             sound::check(run, decisions)?;
             // The last one made is decided first.
             let calls: Vec<Value> = run.waiting();
@@ -175,46 +147,28 @@ fn otherwise() -> Vec<Planted> {
                 }
             }
             Ok(sound::decide(run, &swapped, sound::denial))
-        });
-    }));
-    all.extend(bugs("only-the-first-decision-taken", APPROVED, &[Always], |agent, _| {
-        agent.decisions = Box::new(|run, decisions| {
+        }),
+        APPROVED.decisions("only-the-first-decision-taken", |run, decisions, _| {
             let mut approved = sound::decisions(run, decisions)?;
             approved.truncate(1);
             Ok(approved)
-        });
-    }));
-    all.extend(bugs(
-        "approved-calls-that-were-cut-left-open",
-        ANSWERED,
-        &[Always, BY_CANCEL, BY_THROW, BY_KILL],
-        |agent, shows| {
-            agent.decisions = Box::new(|run, decisions| {
-                let approved = sound::decisions(run, decisions)?;
-                run.thread.notes["approved"] = approved.iter().map(|call| call["id"].clone()).collect();
-                Ok(approved)
-            });
-            on_cut_calls(agent, shows, |run, open| {
-                let approved = run.thread.notes["approved"].as_array();
-                let is_approved = approved.is_some_and(|approved| approved.contains(&open.call["id"]));
-                (!is_approved).then(|| INTERRUPTED.into())
-            });
-        },
-    ));
-    all
-}
-
-/// Does something else with a call that was approved, and returns what is then to be executed.
-fn on_approved(
-    agent: &mut crate::session::SessionAgent,
-    shows: Shows,
-    change: fn(&mut crate::threads::run::SessionRun, Value) -> Option<Value>,
-) {
-    agent.decisions = Box::new(move |run, decisions| {
-        let approved = sound::decisions(run, decisions)?;
-        let chosen = approved
-            .into_iter()
-            .filter_map(|call| if shows.holds_for(run, &call) { change(run, call) } else { Some(call) });
-        Ok(chosen.collect())
-    });
+        }),
+        // Cut while it runs, an approved call is a cut call.
+        ANSWERED.when(&[Always, BY_CANCEL, BY_THROW, BY_KILL]).plant(
+            "approved-calls-that-were-cut-left-open",
+            |agent, shows| {
+                agent.decisions = Box::new(|run, decisions| {
+                    let approved = sound::decisions(run, decisions)?;
+                    run.thread.notes["approved"] = approved.iter().map(|call| call["id"].clone()).collect();
+                    Ok(approved)
+                });
+                on_cut_calls(agent, shows, |run, open| {
+                    let approved = run.thread.notes["approved"].as_array();
+                    let is_approved = approved.is_some_and(|approved| approved.contains(&open.call["id"]));
+                    (!is_approved).then(|| INTERRUPTED.into())
+                });
+            },
+        ),
+    ]
+    .concat()
 }

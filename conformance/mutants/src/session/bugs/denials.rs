@@ -1,21 +1,33 @@
 //! SESSION-DENIED and SESSION-SIBLINGS: what a denial does to a call, and a decision to the others of its response.
 
 use super::execution::{again, returned};
-use super::{Always, LongThread, NewStart, SecondSession, Shows, ThirdCall, ThirdRun, bugs, lapses, run_now};
-use crate::agent::answer;
-use crate::planted::Planted;
-use crate::threads::SessionAgent;
-use crate::threads::run::{SessionRun, answers_behind, place};
-use crate::threads::sound::{self, INTERRUPTED};
-use serde_json::{Value, json};
-use threadspec_golden::clause;
-use threadspec_judge::json::text;
+use crate::session::prelude::*;
 
-const DENIED: &[&str] = &[clause::SESSION_DENIED];
 /// What was decided is named before what stood beside it.
-const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
-const SIBLINGS: &[&str] = &[clause::SESSION_SIBLINGS];
 const SOMEWHERE: &[Shows] = &[Always, ThirdRun, ThirdCall, SecondSession, NewStart, LongThread];
+
+impl SessionGroup {
+    /// Does something else with each call that is denied, given it and the decision.
+    fn denied(self, name: &'static str, change: fn(&mut SessionRun, &Value, &Value)) -> Vec<Planted> {
+        self.plant(name, move |agent, shows| on_denied(agent, shows, change))
+    }
+
+    /// Does something with the siblings that had returned when decisions are taken, given each and its answer's place, last first.
+    fn siblings(self, name: &'static str, change: fn(&mut SessionRun, &Value, usize)) -> Vec<Planted> {
+        self.decisions(name, move |run, decisions, shows| {
+            sound::check(run, decisions)?;
+            let Some(response) = run.last_round() else { return sound::decisions(run, decisions) };
+            for call in returned(run, response).iter().rev() {
+                let mut answers = answers_behind(&run.thread.list, response);
+                let own = answers.find(|&index| run.thread.list[index]["tool_call_id"] == call["id"]);
+                if let Some(own) = own.filter(|_| shows.holds_for(run, call)) {
+                    change(run, call, own);
+                }
+            }
+            sound::decisions(run, decisions)
+        })
+    }
+}
 
 pub(super) fn all() -> Vec<Planted> {
     denied().into_iter().chain(siblings()).collect()
@@ -43,35 +55,29 @@ fn tell_denied(run: &mut SessionRun, call: &Value, decision: &Value) {
 }
 
 fn denied() -> Vec<Planted> {
-    let mut all = Vec::new();
-    all.extend(bugs("denied-calls-run", DENIED, SOMEWHERE, |agent, shows| {
-        on_denied(agent, shows, |run, call, _| run_now(run, call));
-    }));
-    all.extend(bugs("denied-calls-run-and-told-denied", DENIED, &[Always, ThirdCall], |agent, shows| {
-        on_denied(agent, shows, |run, call, decision| {
+    [
+        DENIED.when(SOMEWHERE).denied("denied-calls-run", |run, call, _| run_now(run, call)),
+        DENIED.when(&[Always, ThirdCall]).denied("denied-calls-run-and-told-denied", |run, call, decision| {
             again(run, call);
             tell_denied(run, call, decision);
-        });
-    }));
-    all.extend(bugs("denied-calls-left-open", DENIED, SOMEWHERE, |agent, shows| {
-        on_denied(agent, shows, |_, _, _| {});
-        // They are no cut calls.
-        agent.mend = Box::new(|_| Vec::new());
-    }));
-    all.extend(bugs("denied-calls-left-out", DENIED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        on_denied(agent, shows, |run, call, _| leave_out(run, call));
-    }));
-    all.extend(bugs("denied-calls-told-twice", DENIED, &[Always, ThirdCall], |agent, shows| {
-        on_denied(agent, shows, |run, call, decision| {
+        }),
+        DENIED.when(SOMEWHERE).plant("denied-calls-left-open", |agent, shows| {
+            on_denied(agent, shows, |_, _, _| {});
+            // They are no cut calls.
+            agent.mend = Box::new(|_| Vec::new());
+        }),
+        DENIED
+            .when(&[Always, ThirdRun, ThirdCall])
+            .denied("denied-calls-left-out", |run, call, _| leave_out(run, call)),
+        DENIED.when(&[Always, ThirdCall]).denied("denied-calls-told-twice", |run, call, decision| {
             tell_denied(run, call, decision);
             tell_denied(run, call, decision);
-        });
-    }));
-    all.extend(lapses("reasons-of-denials-lost", DENIED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        on_denied(agent, shows, |run, call, _| place(&mut run.thread.list, answer(call, "Denied.")));
-    }));
-    all.extend(lapses("reasons-of-denials-change-places", DENIED, &[Always], |agent, _| {
-        agent.decisions = Box::new(|run, decisions| {
+        }),
+        DENIED
+            .lapsing()
+            .when(&[Always, ThirdRun, ThirdCall])
+            .denied("reasons-of-denials-lost", |run, call, _| place(&mut run.thread.list, answer(call, "Denied."))),
+        DENIED.lapsing().decisions("reasons-of-denials-change-places", |run, decisions, _| {
             sound::check(run, decisions)?;
             let reasons: Vec<Value> =
                 decisions.as_object().into_iter().flatten().map(|(_, decision)| decision["reason"].clone()).collect();
@@ -83,10 +89,8 @@ fn denied() -> Vec<Planted> {
                 }
             }
             Ok(sound::decide(run, &swapped, sound::denial))
-        });
-    }));
-    all.extend(bugs("denied-calls-told-with-a-siblings-result", DENIED, &[Always], |agent, shows| {
-        on_denied(agent, shows, |run, call, decision| {
+        }),
+        DENIED.denied("denied-calls-told-with-a-siblings-result", |run, call, decision| {
             let round = run.last_round().unwrap_or_default();
             let answers = answers_behind(&run.thread.list, round);
             let content = run.thread.list[answers].iter().map(|answer| answer["content"].clone()).next();
@@ -94,35 +98,35 @@ fn denied() -> Vec<Planted> {
                 Some(content) => place(&mut run.thread.list, answer(call, content)),
                 None => tell_denied(run, call, decision),
             }
-        });
-    }));
-    all.extend(bugs("denied-calls-run-by-the-next-message", DENIED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        on_denied(agent, shows, |run, call, decision| {
-            tell_denied(run, call, decision);
-            run.thread.notes["denied"] = call.clone();
-        });
-        agent.message = Box::new(|run, words| {
-            let denied = run.thread.notes["denied"].take();
-            if !denied.is_null() {
-                again(run, &denied);
-            }
-            sound::message(run, words)
-        });
-    }));
-    all.extend(bugs("denied-calls-run-by-resume", DENIED, &[Always, NewStart], |agent, shows| {
-        on_denied(agent, Always, |run, call, decision| {
-            tell_denied(run, call, decision);
-            run.thread.notes["denied"] = call.clone();
-        });
-        agent.resume = Box::new(move |run| {
-            let denied = run.thread.notes["denied"].take();
-            if !denied.is_null() && shows.holds(run) {
-                again(run, &denied);
-            }
-            sound::resume(run)
-        });
-    }));
-    all
+        }),
+        DENIED.when(&[Always, ThirdRun, ThirdCall]).plant("denied-calls-run-by-the-next-message", |agent, shows| {
+            on_denied(agent, shows, |run, call, decision| {
+                tell_denied(run, call, decision);
+                run.thread.notes["denied"] = call.clone();
+            });
+            agent.message = Box::new(|run, words| {
+                let denied = run.thread.notes["denied"].take();
+                if !denied.is_null() {
+                    again(run, &denied);
+                }
+                sound::message(run, words)
+            });
+        }),
+        DENIED.when(&[Always, NewStart]).plant("denied-calls-run-by-resume", |agent, shows| {
+            on_denied(agent, Always, |run, call, decision| {
+                tell_denied(run, call, decision);
+                run.thread.notes["denied"] = call.clone();
+            });
+            agent.resume = Box::new(move |run| {
+                let denied = run.thread.notes["denied"].take();
+                if !denied.is_null() && shows.holds(run) {
+                    again(run, &denied);
+                }
+                sound::resume(run)
+            });
+        }),
+    ]
+    .concat()
 }
 
 /// Leaves a call out of its response.
@@ -133,9 +137,8 @@ pub(super) fn leave_out(run: &mut SessionRun, call: &Value) {
 }
 
 fn siblings() -> Vec<Planted> {
-    let mut all = Vec::new();
-    all.extend(bugs("siblings-of-pending-calls-not-run", SIBLINGS, SOMEWHERE, |agent, shows| {
-        agent.batches = Box::new(move |run, calls| {
+    [
+        SIBLINGS.when(SOMEWHERE).batches("siblings-of-pending-calls-not-run", |run, calls, shows| {
             let mut kept = calls.clone();
             if !run.thread.pending.is_empty() && shows.holds(run) {
                 for call in calls.iter().filter(|call| shows.holds_for(run, call) || shows != ThirdCall) {
@@ -147,28 +150,19 @@ fn siblings() -> Vec<Planted> {
                 }
             }
             vec![kept]
-        });
-    }));
-    all.extend(bugs("siblings-run-again-with-the-decision", SIBLINGS, SOMEWHERE, |agent, shows| {
-        on_siblings(agent, shows, |run, call, _| again(run, call));
-    }));
-    all.extend(bugs("results-of-siblings-lost-with-the-decision", SIBLINGS, SOMEWHERE, |agent, shows| {
-        on_siblings(agent, shows, |run, _, answer| run.thread.list[answer]["content"] = INTERRUPTED.into());
-    }));
-    all.extend(bugs(
-        "answers-of-siblings-left-out-with-the-decision",
-        SIBLINGS,
-        &[Always, ThirdRun, ThirdCall],
-        |agent, shows| {
-            on_siblings(agent, shows, |run, _, answer| drop(run.thread.list.remove(answer)));
-        },
-    ));
-    all.extend(bugs(
-        "approved-siblings-of-a-denied-call-not-run",
-        APPROVED,
-        &[Always, ThirdRun, ThirdCall],
-        |agent, shows| {
-            agent.decisions = Box::new(move |run, decisions| {
+        }),
+        SIBLINGS.when(SOMEWHERE).siblings("siblings-run-again-with-the-decision", |run, call, _| again(run, call)),
+        SIBLINGS.when(SOMEWHERE).siblings("results-of-siblings-lost-with-the-decision", |run, _, answer| {
+            run.thread.list[answer]["content"] = INTERRUPTED.into()
+        }),
+        SIBLINGS
+            .when(&[Always, ThirdRun, ThirdCall])
+            .siblings("answers-of-siblings-left-out-with-the-decision", |run, _, answer| {
+                drop(run.thread.list.remove(answer))
+            }),
+        APPROVED.when(&[Always, ThirdRun, ThirdCall]).decisions(
+            "approved-siblings-of-a-denied-call-not-run",
+            |run, decisions, shows| {
                 let is_mixed =
                     decisions.as_object().into_iter().flatten().any(|(_, decision)| decision["approve"] != true);
                 let mut approved = sound::decisions(run, decisions)?;
@@ -178,11 +172,9 @@ fn siblings() -> Vec<Planted> {
                     }
                 }
                 Ok(approved)
-            });
-        },
-    ));
-    all.extend(bugs("results-of-siblings-swapped-with-the-decision", SIBLINGS, &[Always], |agent, _| {
-        agent.after_round = Box::new(|run| {
+            },
+        ),
+        SIBLINGS.after_round("results-of-siblings-swapped-with-the-decision", |run, _| {
             if run.thread.pending.is_empty() {
                 return;
             }
@@ -193,10 +185,8 @@ fn siblings() -> Vec<Planted> {
                 run.thread.list[answers.start]["content"] = run.thread.list[answers.end - 1]["content"].take();
                 run.thread.list[answers.end - 1]["content"] = one;
             }
-        });
-    }));
-    all.extend(bugs("siblings-wait-for-a-decision-that-nobody-gives", SIBLINGS, &[Always], |agent, _| {
-        agent.batches = Box::new(|run, calls| {
+        }),
+        SIBLINGS.batches("siblings-wait-for-a-decision-that-nobody-gives", |run, calls, _| {
             if run.thread.pending.is_empty() {
                 return vec![calls.clone()];
             }
@@ -205,23 +195,7 @@ fn siblings() -> Vec<Planted> {
                 place(&mut run.thread.list, answer(call, "Waits for the decision about another call."));
             }
             Vec::new()
-        });
-    }));
-    all
-}
-
-/// Does something with the siblings that had returned when decisions are taken, given each and its answer's place, last first.
-fn on_siblings(agent: &mut SessionAgent, shows: Shows, change: fn(&mut SessionRun, &Value, usize)) {
-    agent.decisions = Box::new(move |run, decisions| {
-        sound::check(run, decisions)?;
-        let Some(response) = run.last_round() else { return sound::decisions(run, decisions) };
-        for call in returned(run, response).iter().rev() {
-            let mut answers = answers_behind(&run.thread.list, response);
-            let own = answers.find(|&index| run.thread.list[index]["tool_call_id"] == call["id"]);
-            if let Some(own) = own.filter(|_| shows.holds_for(run, call)) {
-                change(run, call, own);
-            }
-        }
-        sound::decisions(run, decisions)
-    });
+        }),
+    ]
+    .concat()
 }

@@ -1,10 +1,9 @@
 //! Plants what programs do with odd texts where only sessions have texts: in stored texts, reasons, edits, thoughts and summaries.
 
 use crate::agent::taps::Operator;
-use crate::planted::{Kind, OnSession, Planted};
-use crate::threads::{SessionAgent, sound};
+use crate::planted::{Kind, OnSession};
+use crate::session::prelude::*;
 use crate::universal::operators::HAZARDS;
-use threadspec_golden::clause;
 use threadspec_judge::protocol::JudgeProfile;
 
 /// Plants an edit of texts.

@@ -1,37 +1,9 @@
 //! SESSION-STEER: what the user says while a tool works.
 
-use super::{Always, BY_CANCEL, NewStart, Shows, ThirdCall, bugs, is};
-use crate::agent::calls;
-use crate::planted::Planted;
-use crate::threads::SessionAgent;
-use crate::threads::run::SessionRun;
-use crate::threads::sound::{self, say};
-use serde_json::{Value, json};
-use threadspec_golden::clause;
-use threadspec_judge::json::text;
+use crate::session::prelude::*;
+use crate::threads::sound::say;
 
-const STEER: &[&str] = &[clause::SESSION_STEER];
-const ALONE: &[Shows] = &[Always];
-
-/// Takes the user's words otherwise.
-fn on_steer(agent: &mut SessionAgent, shows: Shows, take: fn(&mut SessionRun, &str)) {
-    agent.steer = Box::new(move |run, words| if shows.holds(run) { take(run, words) } else { say(run, words) });
-}
-
-/// Adds the words that were kept aside to a request.
-fn on_request(agent: &mut SessionAgent, is_once: bool) {
-    on_steer(agent, Always, |run, words| run.thread.notes = words.into());
-    agent.request = Box::new(move |run| {
-        let mut request = sound::request(run);
-        if let Some(words) = run.thread.notes.as_str().map(str::to_owned) {
-            request.push(json!({"type": "human", "content": words}));
-            if is_once {
-                run.thread.notes = Value::Null;
-            }
-        }
-        request
-    });
-}
+const STEER: SessionGroup = breaking(&[clause::SESSION_STEER]);
 
 /// Inserts the words before the messages behind the last response: so many of them.
 fn insert(run: &mut SessionRun, words: &str, behind: usize) {
@@ -39,71 +11,78 @@ fn insert(run: &mut SessionRun, words: &str, behind: usize) {
     run.thread.list.insert(at, json!({"type": "human", "content": words}));
 }
 
+impl SessionGroup {
+    /// Takes the user's words otherwise.
+    fn steers(self, name: &'static str, take: fn(&mut SessionRun, &str)) -> Vec<Planted> {
+        self.steer(name, move |run, words, shows| if shows.holds(run) { take(run, words) } else { say(run, words) })
+    }
+
+    /// Adds the words that were kept aside to a request.
+    fn kept_aside(self, name: &'static str, is_once: bool) -> Vec<Planted> {
+        self.plant(name, move |agent, _| {
+            agent.steer = Box::new(|run, words| run.thread.notes = words.as_str().into());
+            agent.request = Box::new(move |run| {
+                let mut request = sound::request(run);
+                if let Some(words) = run.thread.notes.as_str().map(str::to_owned) {
+                    request.push(json!({"type": "human", "content": words}));
+                    if is_once {
+                        run.thread.notes = Value::Null;
+                    }
+                }
+                request
+            });
+        })
+    }
+}
+
 pub(super) fn all() -> Vec<Planted> {
-    let mut all = Vec::new();
-    all.extend(bugs("words-during-a-call-lost", STEER, &[Always, ThirdCall], |agent, shows| {
-        on_steer(agent, shows, |_, _| {});
-    }));
-    all.extend(bugs("words-during-a-call-before-its-answer", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| insert(run, words, 1));
-    }));
-    all.extend(bugs("words-during-parallel-calls-between-their-answers", STEER, ALONE, |agent, _| {
-        on_steer(agent, ThirdCall, |run, words| insert(run, words, 2));
-    }));
-    all.extend(bugs("words-during-a-call-before-its-response", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| insert(run, words, 0));
-    }));
-    all.extend(bugs("words-during-a-call-said-twice", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| (0..2).for_each(|_| say(run, words)));
-    }));
-    all.extend(bugs("words-during-a-call-in-one-request-alone", STEER, ALONE, |agent, _| on_request(agent, true)));
-    all.extend(bugs("words-during-a-call-behind-every-request", STEER, ALONE, |agent, _| on_request(agent, false)));
-    all.extend(bugs("words-during-a-call-said-again-by-the-next-run", STEER, &[Always, NewStart], |agent, shows| {
-        on_steer(agent, Always, |run, words| {
-            say(run, words);
-            run.thread.notes = words.into();
-        });
-        agent.message = Box::new(move |run, words| {
-            if let Some(words) = run.thread.notes.as_str().filter(|_| shows.holds(run)).map(str::to_owned) {
-                say(run, &words);
-                run.thread.notes = Value::Null;
-            }
-            sound::message(run, words)
-        });
-    }));
-    all.extend(bugs("words-during-a-call-in-its-result", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| {
+    [
+        STEER.when(&[Always, ThirdCall]).steers("words-during-a-call-lost", |_, _| {}),
+        STEER.steers("words-during-a-call-before-its-answer", |run, words| insert(run, words, 1)),
+        STEER.steer("words-during-parallel-calls-between-their-answers", |run, words, _| {
+            if ThirdCall.holds(run) { insert(run, words, 2) } else { say(run, words) }
+        }),
+        STEER.steers("words-during-a-call-before-its-response", |run, words| insert(run, words, 0)),
+        STEER.steers("words-during-a-call-said-twice", |run, words| (0..2).for_each(|_| say(run, words))),
+        STEER.kept_aside("words-during-a-call-in-one-request-alone", true),
+        STEER.kept_aside("words-during-a-call-behind-every-request", false),
+        STEER.when(&[Always, NewStart]).plant("words-during-a-call-said-again-by-the-next-run", |agent, shows| {
+            agent.steer = Box::new(|run, words| {
+                say(run, words);
+                run.thread.notes = words.as_str().into();
+            });
+            agent.message = Box::new(move |run, words| {
+                if let Some(words) = run.thread.notes.as_str().filter(|_| shows.holds(run)).map(str::to_owned) {
+                    say(run, &words);
+                    run.thread.notes = Value::Null;
+                }
+                sound::message(run, words)
+            });
+        }),
+        STEER.steers("words-during-a-call-in-its-result", |run, words| {
             if let Some(answer) = run.thread.list.last_mut() {
                 answer["content"] = format!("{}\n\n{words}", text(&answer["content"])).into();
             }
-        });
-    }));
-    all.extend(bugs("words-during-a-call-that-fails-lost", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| {
+        }),
+        STEER.steers("words-during-a-call-that-fails-lost", |run, words| {
             if !run.thread.list.last().is_some_and(|answer| text(&answer["content"]).contains("address unknown")) {
                 say(run, words);
             }
-        });
-    }));
-    all.extend(bugs("words-during-a-call-lost-if-they-were-said-before", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| {
+        }),
+        STEER.steers("words-during-a-call-lost-if-they-were-said-before", |run, words| {
             if run.thread.list.iter().all(|message| message["content"] != words) {
                 say(run, words);
             }
-        });
-    }));
-    all.extend(bugs("words-during-a-call-escaped", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| say(run, &words.replace('&', "&amp;").replace('<', "&lt;")));
-    }));
-    all.extend(bugs("words-during-a-call-in-place-of-the-message", STEER, ALONE, |agent, shows| {
-        on_steer(agent, shows, |run, words| {
+        }),
+        STEER.steers("words-during-a-call-escaped", |run, words| {
+            say(run, &words.replace('&', "&amp;").replace('<', "&lt;"))
+        }),
+        STEER.steers("words-during-a-call-in-place-of-the-message", |run, words| {
             if let Some(first) = run.thread.list.iter().rposition(|message| is(message, "human")) {
                 run.thread.list[first]["content"] = words.into();
             }
-        });
-    }));
-    all.extend(bugs("words-during-a-call-lost-with-a-run-that-is-cut", STEER, ALONE, |agent, _| {
-        agent.message = Box::new(|run, words| {
+        }),
+        STEER.message("words-during-a-call-lost-with-a-run-that-is-cut", |run, words, _| {
             if BY_CANCEL.holds(run) {
                 let first = run.thread.list.iter().position(|message| is(message, "human"));
                 let mut at = 0;
@@ -113,10 +92,8 @@ pub(super) fn all() -> Vec<Planted> {
                 });
             }
             sound::message(run, words)
-        });
-    }));
-    all.extend(bugs("words-during-a-call-gone-behind-four-rounds", STEER, ALONE, |agent, _| {
-        agent.request = Box::new(|run| {
+        }),
+        STEER.request("words-during-a-call-gone-behind-four-rounds", |run, _| {
             let mut request = sound::request(run);
             let own = request.iter().rposition(|message| is(message, "human"));
             let is_far = |own: &usize| request[*own..].iter().filter(|message| !calls(message).is_empty()).count() > 4;
@@ -124,7 +101,7 @@ pub(super) fn all() -> Vec<Planted> {
                 request.remove(own);
             }
             request
-        });
-    }));
-    all
+        }),
+    ]
+    .concat()
 }

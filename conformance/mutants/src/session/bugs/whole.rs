@@ -1,29 +1,17 @@
 //! SESSION-KEPT and SESSION-WHOLE: what a cut takes away that had been there.
 
 use super::execution::AFTER_A_CUT_CALL;
-use super::{
-    AFTER_ANY_CUT, Always, BY_KILL, BY_LIMIT, LongThread, NewStart, SecondSession, ThirdCall, ThirdRun, TwoCuts, bugs,
-    on_cut_responses,
-};
-use crate::planted::Planted;
-use crate::threads::run::{Moment, SessionRun, answers_behind};
-use crate::threads::sound::{self, INTERRUPTED, take_round};
-use serde_json::{Value, json};
-use threadspec_golden::clause;
-use threadspec_judge::json::list;
-
-const KEPT: &[&str] = &[clause::SESSION_KEPT];
-const WHOLE: &[&str] = &[clause::SESSION_WHOLE];
+use crate::session::prelude::*;
+use crate::threads::sound::take_round;
 
 pub(super) fn all() -> Vec<Planted> {
     kept().into_iter().chain(whole()).collect()
 }
 
 fn kept() -> Vec<Planted> {
-    let mut all = Vec::new();
-    all.extend(bugs("returned-results-told-as-interrupted", KEPT, AFTER_A_CUT_CALL, |agent, shows| {
-        agent.mend = Box::new(move |run| {
-            let cut = sound::cut_calls(run);
+    [
+        KEPT.when(AFTER_A_CUT_CALL).mend("returned-results-told-as-interrupted", |run, shows| {
+            let cut = cut_calls(run);
             sound::mend(run);
             for open in cut {
                 for index in answers_behind(&run.thread.list, open.response) {
@@ -34,54 +22,42 @@ fn kept() -> Vec<Planted> {
                 }
             }
             Vec::new()
-        });
-    }));
-    all.extend(bugs(
-        "responses-dropped-although-a-call-had-returned",
-        KEPT,
-        &[Always, ThirdRun, ThirdCall, TwoCuts, BY_KILL],
-        |agent, shows| {
-            on_cut_responses(agent, shows, |run, response| {
+        }),
+        KEPT.when(&[Always, ThirdRun, ThirdCall, TwoCuts, BY_KILL]).cut_responses(
+            "responses-dropped-although-a-call-had-returned",
+            |run, response| {
                 if is_all_that_happened(run) {
                     take_round(&mut run.thread.list, response);
                 }
                 true
-            });
-        },
-    ));
-    all.extend(bugs("cut-runs-rolled-back", KEPT, &[Always, ThirdRun, SecondSession, BY_LIMIT], |agent, shows| {
-        on_cut_responses(agent, shows, |run, _| {
+            },
+        ),
+        KEPT.when(&[Always, ThirdRun, SecondSession, BY_LIMIT]).cut_responses("cut-runs-rolled-back", |run, _| {
             if is_all_that_happened(run) {
                 let message = run.last("human").map_or(0, |message| message + 1);
                 run.thread.list.truncate(message);
             }
             true
-        });
-    }));
-    all.extend(bugs(
-        "earlier-rounds-of-cut-runs-gone",
-        KEPT,
-        &[Always, TwoCuts, NewStart, LongThread, BY_LIMIT],
-        |agent, shows| {
-            on_cut_responses(agent, shows, |run, response| {
+        }),
+        KEPT.when(&[Always, TwoCuts, NewStart, LongThread, BY_LIMIT]).cut_responses(
+            "earlier-rounds-of-cut-runs-gone",
+            |run, response| {
                 if is_all_that_happened(run) {
                     let message = run.last("human").map_or(0, |message| message + 1);
                     run.thread.list.drain(message.min(response)..response);
                 }
                 true
-            });
-        },
-    ));
-    all.extend(bugs("results-saved-by-the-round", KEPT, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        agent.saves = Box::new(move |run, moment| *moment != Moment::Answer || !is_cut_alone(run) || !shows.holds(run));
-    }));
-    all.extend(bugs("rounds-saved-at-the-end", KEPT, &[Always, ThirdRun, SecondSession], |agent, shows| {
-        agent.saves = Box::new(move |run, moment| {
+            },
+        ),
+        KEPT.when(&[Always, ThirdRun, ThirdCall]).saves("results-saved-by-the-round", |run, moment, shows| {
+            *moment != Moment::Answer || !is_cut_alone(run) || !shows.holds(run)
+        }),
+        KEPT.when(&[Always, ThirdRun, SecondSession]).saves("rounds-saved-at-the-end", |run, moment, shows| {
             let is_meant = matches!(moment, Moment::Answer | Moment::Round | Moment::Response);
             !is_meant || !is_cut_alone(run) || !shows.holds(run)
-        });
-    }));
-    all
+        }),
+    ]
+    .concat()
 }
 
 /// Whether a cut alone is what may take something away: compaction must keep an open round, and what was decided has clauses of its own.
@@ -96,23 +72,18 @@ fn is_cut_alone(run: &SessionRun) -> bool {
 }
 
 fn whole() -> Vec<Planted> {
-    let mut all = Vec::new();
-    all.extend(bugs("text-of-cut-responses-lost", WHOLE, AFTER_ANY_CUT, |agent, shows| {
-        on_cut_responses(agent, shows, |run, response| {
+    [
+        WHOLE.when(AFTER_ANY_CUT).cut_responses("text-of-cut-responses-lost", |run, response| {
             run.thread.list[response]["content"] = "".into();
             true
-        });
-    }));
-    all.extend(bugs("text-of-cut-responses-shortened", WHOLE, &[Always, ThirdCall], |agent, shows| {
-        on_cut_responses(agent, shows, |run, response| {
+        }),
+        WHOLE.when(&[Always, ThirdCall]).cut_responses("text-of-cut-responses-shortened", |run, response| {
             let text = run.thread.list[response]["content"].as_str().unwrap_or_default();
             let half: String = text.chars().take(text.chars().count() / 2).collect();
             run.thread.list[response]["content"] = half.into();
             true
-        });
-    }));
-    all.extend(bugs("text-lost-with-the-cut-calls", WHOLE, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        on_cut_responses(agent, shows, |run, response| {
+        }),
+        WHOLE.when(&[Always, ThirdRun, ThirdCall]).cut_responses("text-lost-with-the-cut-calls", |run, response| {
             let is_alone = answers_behind(&run.thread.list, response).is_empty();
             if is_alone {
                 return true;
@@ -120,15 +91,13 @@ fn whole() -> Vec<Planted> {
             leave_out(&mut run.thread.list, response);
             run.thread.list[response]["content"] = "".into();
             true
-        });
-    }));
-    all.extend(bugs("opaque-parts-left-without-a-call", WHOLE, &[Always, TwoCuts, BY_KILL], |agent, shows| {
-        on_cut_responses(agent, shows, |run, response| {
+        }),
+        WHOLE.when(&[Always, TwoCuts, BY_KILL]).cut_responses("opaque-parts-left-without-a-call", |run, response| {
             leave_out(&mut run.thread.list, response);
             true
-        });
-    }));
-    all
+        }),
+    ]
+    .concat()
 }
 
 /// Leaves the cut calls of a response out of it, and their signatures; it stays, even if nothing else is in it.

@@ -1,11 +1,7 @@
 //! What may become of a cut response, and of a run that ended early.
 
-use super::{SessionAgent, never_compacts, reading, tells};
-use crate::agent::{answer, calls};
-use crate::planted::Planted;
-use crate::threads::run::{CutBy, Moment, SessionRun, answers_behind, place};
-use crate::threads::sound::{self, INTERRUPTED, cut_calls};
-use serde_json::{Value, json};
+use super::never_compacts;
+use crate::session::prelude::*;
 use threadspec_judge::protocol::Saves;
 
 pub(super) fn all() -> Vec<Planted> {
@@ -13,31 +9,25 @@ pub(super) fn all() -> Vec<Planted> {
 }
 
 fn told() -> Vec<Planted> {
-    vec![
-        reading("cut-calls-told-in-other-words", |agent| tells(agent, |_, _| "[Tool use interrupted by user]".into())),
-        reading("cut-calls-told-an-error-in-json", |agent| {
-            tells(agent, |_, call| json!({"error": "cancelled", "id": call["id"]}).to_string());
+    [
+        FREE.tells("cut-calls-told-in-other-words", |_, _| "[Tool use interrupted by user]".into()),
+        FREE.tells("cut-calls-told-an-error-in-json", |_, call| {
+            json!({"error": "cancelled", "id": call["id"]}).to_string()
         }),
-        reading("cut-calls-told-nothing-in-an-empty-answer", |agent| tells(agent, |_, _| String::new())),
-        reading("cut-calls-told-at-the-cut", |agent| {
-            agent.cut = Box::new(|run, _| drop(sound::mend(run)));
+        FREE.tells("cut-calls-told-nothing-in-an-empty-answer", |_, _| String::new()),
+        FREE.cut("cut-calls-told-at-the-cut", |run, _, _| drop(sound::mend(run))),
+        FREE.mend("cut-calls-told-before-a-run-that-is-replaced", |run, _| {
+            sound::mend(run);
+            let mended = run.thread.list.clone();
+            run.thread.before.entry(run.number).and_modify(|before| *before = mended);
+            Vec::new()
         }),
-        reading("cut-calls-told-before-a-run-that-is-replaced", |agent| {
-            agent.mend = Box::new(|run| {
+        FREE.cut("cut-calls-told-at-the-cut-but-for-a-limit", |run, by, _| {
+            if *by != CutBy::Limit {
                 sound::mend(run);
-                let mended = run.thread.list.clone();
-                run.thread.before.entry(run.number).and_modify(|before| *before = mended);
-                Vec::new()
-            });
+            }
         }),
-        reading("cut-calls-told-at-the-cut-but-for-a-limit", |agent| {
-            agent.cut = Box::new(|run, by| {
-                if *by != CutBy::Limit {
-                    sound::mend(run);
-                }
-            });
-        }),
-        reading("cut-calls-told-and-a-user-message-says-so", |agent| {
+        FREE.plant("cut-calls-told-and-a-user-message-says-so", |agent, _| {
             never_compacts(agent);
             agent.mend = Box::new(|run| {
                 // While a call waits, it would go past it.
@@ -49,62 +39,55 @@ fn told() -> Vec<Planted> {
                 Vec::new()
             });
         }),
-        reading("calls-that-throw-reported-like-others", |agent| {
-            agent.reported = Box::new(|run, report| {
-                let deeds = report["executed"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
-                deeds.filter(|_| run.cut == Some(CutBy::Throw)).for_each(|deed| drop(deed.remove("returned")));
-            });
+        FREE.reported("calls-that-throw-reported-like-others", |run, report, _| {
+            let deeds = report["executed"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut);
+            deeds.filter(|_| run.cut == Some(CutBy::Throw)).for_each(|deed| drop(deed.remove("returned")));
         }),
-        reading("a-limit-told-as-an-assistant-message", |agent| {
-            agent.cut = Box::new(|run, by| {
-                if *by == CutBy::Limit {
-                    sound::mend(run);
-                    run.thread.list.push(json!({"type": "ai", "content": "Model call limits exceeded."}));
-                }
-            });
+        FREE.cut("a-limit-told-as-an-assistant-message", |run, by, _| {
+            if *by == CutBy::Limit {
+                sound::mend(run);
+                run.thread.list.push(json!({"type": "ai", "content": "Model call limits exceeded."}));
+            }
         }),
-        reading("answers-to-cut-calls-in-another-order", |agent| {
-            agent.mend = Box::new(|run| {
-                for open in cut_calls(run) {
-                    run.thread.list.insert(open.response + 1, answer(&open.call, INTERRUPTED));
-                }
-                Vec::new()
-            });
+        FREE.mend("answers-to-cut-calls-in-another-order", |run, _| {
+            for open in cut_calls(run) {
+                run.thread.list.insert(open.response + 1, answer(&open.call, INTERRUPTED));
+            }
+            Vec::new()
         }),
-        reading("cut-calls-told-which-they-were", |agent| {
-            tells(agent, |run, call| format!("Call {} of {} was stopped.", run.place_of(call) + 1, run.number));
+        FREE.tells("cut-calls-told-which-they-were", |run, call| {
+            format!("Call {} of {} was stopped.", run.place_of(call) + 1, run.number)
         }),
     ]
+    .concat()
 }
 
 fn left_out() -> Vec<Planted> {
-    vec![
-        reading("cut-calls-left-out", |agent| {
+    [
+        FREE.plant("cut-calls-left-out", |agent, _| {
             never_compacts(agent);
             agent.mend = Box::new(|run| {
                 leave_out_cut_calls(run);
                 Vec::new()
             });
         }),
-        reading("responses-dropped-where-nothing-had-returned", |agent| {
-            agent.mend = Box::new(|run| {
-                let responses: Vec<usize> = cut_calls(run).iter().map(|open| open.response).collect();
-                for response in responses.into_iter().rev() {
-                    // What waits for a decision is not dropped.
-                    let made = run.thread.list.get(response).map(calls).unwrap_or_default();
-                    let is_whole = !made.is_empty() && !made.iter().any(|call| run.is_waiting(call));
-                    if is_whole && answers_behind(&run.thread.list, response).is_empty() {
-                        run.thread.list.remove(response);
-                    }
+        FREE.mend("responses-dropped-where-nothing-had-returned", |run, _| {
+            let responses: Vec<usize> = cut_calls(run).iter().map(|open| open.response).collect();
+            for response in responses.into_iter().rev() {
+                // What waits for a decision is not dropped.
+                let made = run.thread.list.get(response).map(calls).unwrap_or_default();
+                let is_whole = !made.is_empty() && !made.iter().any(|call| run.is_waiting(call));
+                if is_whole && answers_behind(&run.thread.list, response).is_empty() {
+                    run.thread.list.remove(response);
                 }
-                sound::mend(run)
-            });
+            }
+            sound::mend(run)
         }),
-        reading("cut-calls-left-out-at-the-cut", |agent| {
+        FREE.plant("cut-calls-left-out-at-the-cut", |agent, _| {
             never_compacts(agent);
             agent.cut = Box::new(|run, _| leave_out_cut_calls(run));
         }),
-        reading("only-the-calls-that-never-began-left-out", |agent| {
+        FREE.plant("only-the-calls-that-never-began-left-out", |agent, _| {
             never_compacts(agent);
             agent.cut = Box::new(|run, _| {
                 let is_begun = |call: &Value| run.executed.iter().any(|deed| deed["id"] == call["id"]);
@@ -119,6 +102,7 @@ fn left_out() -> Vec<Planted> {
             });
         }),
     ]
+    .concat()
 }
 
 /// Leaves each cut call out of its response; without calls, text and answers the response goes.
@@ -164,12 +148,12 @@ fn cut_calls_as_approved(run: &mut SessionRun) -> Vec<Value> {
 }
 
 fn again() -> Vec<Planted> {
-    vec![
-        reading("cut-calls-run-again-before-the-next-message", |agent| {
+    [
+        FREE.plant("cut-calls-run-again-before-the-next-message", |agent, _| {
             keep_approved(agent);
             agent.mend = Box::new(cut_calls_as_approved);
         }),
-        reading("cut-calls-run-again-by-resume-alone", |agent| {
+        FREE.plant("cut-calls-run-again-by-resume-alone", |agent, _| {
             keep_approved(agent);
             agent.mend = Box::new(|run| {
                 if run.script()["resume"] == true {
@@ -178,7 +162,7 @@ fn again() -> Vec<Planted> {
                 sound::mend(run)
             });
         }),
-        reading("cut-calls-run-again-under-another-id", |agent| {
+        FREE.plant("cut-calls-run-again-under-another-id", |agent, _| {
             keep_approved(agent);
             agent.mend = Box::new(|run| {
                 for call in cut_calls_as_approved(run) {
@@ -192,7 +176,7 @@ fn again() -> Vec<Planted> {
                 Vec::new()
             });
         }),
-        reading("messages-refused-until-a-cut-thread-is-resumed", |agent| {
+        FREE.plant("messages-refused-until-a-cut-thread-is-resumed", |agent, _| {
             agent.mend =
                 Box::new(|run| if run.script()["message"].is_string() { Vec::new() } else { sound::mend(run) });
             agent.message = Box::new(|run, words| {
@@ -203,21 +187,19 @@ fn again() -> Vec<Planted> {
                 }
             });
         }),
-        reading("resume-with-nothing-to-go-on-with-does-nothing", |agent| {
+        FREE.plant("resume-with-nothing-to-go-on-with-does-nothing", |agent, _| {
             agent.resume = Box::new(|run| {
                 run.thread.notes["done"] = json!(sound::resume(run).is_err() && run.thread.pending.is_empty());
                 if run.thread.notes["done"] == true { Ok(()) } else { sound::resume(run) }
             });
             agent.asks = Box::new(|run| run.script()["resume"] != true || run.thread.notes["done"] != true);
         }),
-        reading("resume-with-nothing-to-go-on-with-asks", |agent| {
-            agent.resume = Box::new(|run| {
-                // There is nothing to ask of an empty thread.
-                let is_refused = !run.thread.pending.is_empty() || run.thread.list.is_empty();
-                if is_refused { sound::resume(run) } else { Ok(()) }
-            });
+        FREE.resume("resume-with-nothing-to-go-on-with-asks", |run, _| {
+            // There is nothing to ask of an empty thread.
+            let is_refused = !run.thread.pending.is_empty() || run.thread.list.is_empty();
+            if is_refused { sound::resume(run) } else { Ok(()) }
         }),
-        reading("resume-says-continue-as-the-user", |agent| {
+        FREE.plant("resume-says-continue-as-the-user", |agent, _| {
             never_compacts(agent);
             agent.resume = Box::new(|run| {
                 sound::resume(run)?;
@@ -225,53 +207,45 @@ fn again() -> Vec<Planted> {
                 Ok(())
             });
         }),
-        reading("calls-executed-one-by-one", |agent| {
-            agent.batches = Box::new(|_, calls| calls.iter().map(|call| vec![call.clone()]).collect());
-        }),
+        FREE.batches("calls-executed-one-by-one", |_, calls, _| calls.iter().map(|call| vec![call.clone()]).collect()),
     ]
+    .concat()
 }
 
 fn ended() -> Vec<Planted> {
-    vec![
-        reading("only-whole-runs-saved", |agent| {
+    [
+        FREE.plant("only-whole-runs-saved", |agent, _| {
             agent.abilities.saves = Saves::Run;
             agent.saves = Box::new(|run, moment| match moment {
                 Moment::End => run.failure.is_none(),
                 _ => false,
             });
         }),
-        reading("only-whole-rounds-saved", saves_rounds),
-        reading("user-messages-joined-after-a-failing-model", |agent| {
-            agent.message = Box::new(|run, words| {
-                let before = run.thread.list.pop_if(|last| last["type"] == "human");
-                let joined = before.map(|last| format!("{}\n\n{words}", last["content"].as_str().unwrap_or_default()));
-                sound::message(run, joined.as_deref().unwrap_or(words))
-            });
+        FREE.plant("only-whole-rounds-saved", |agent, _| saves_rounds(agent)),
+        FREE.message("user-messages-joined-after-a-failing-model", |run, words, _| {
+            let before = run.thread.list.pop_if(|last| last["type"] == "human");
+            let joined = before.map(|last| format!("{}\n\n{words}", last["content"].as_str().unwrap_or_default()));
+            sound::message(run, joined.as_deref().unwrap_or(words))
         }),
-        reading("cancelled-runs-say-so-as-a-failure", |agent| {
-            agent.cut = Box::new(|run, by| {
-                if *by == CutBy::Cancel {
-                    run.failure = Some("CancelledError".into());
-                }
-            });
+        FREE.cut("cancelled-runs-say-so-as-a-failure", |run, by, _| {
+            if *by == CutBy::Cancel {
+                run.failure = Some("CancelledError".into());
+            }
         }),
-        reading("a-limit-is-told-as-a-failure", |agent| {
-            agent.cut = Box::new(|run, by| {
-                if *by == CutBy::Limit {
-                    run.failure = Some("GraphRecursionError: recursion limit reached".into());
-                }
-            });
+        FREE.cut("a-limit-is-told-as-a-failure", |run, by, _| {
+            if *by == CutBy::Limit {
+                run.failure = Some("GraphRecursionError: recursion limit reached".into());
+            }
         }),
-        reading("empty-last-answers-not-kept", |agent| {
-            agent.end = Box::new(|run| {
-                run.thread.list.pop_if(|last| last["type"] == "ai" && last["content"] == "" && calls(last).is_empty());
-            });
+        FREE.end("empty-last-answers-not-kept", |run, _| {
+            run.thread.list.pop_if(|last| last["type"] == "ai" && last["content"] == "" && calls(last).is_empty());
         }),
-        reading("exceptions-of-tools-answered-like-failures", |agent| {
+        FREE.plant("exceptions-of-tools-answered-like-failures", |agent, _| {
             // There was no cut, then: the run goes on.
             agent.is_cut = Box::new(|_, by| *by != CutBy::Throw);
         }),
     ]
+    .concat()
 }
 
 /// Rounds are saved whole, a user message with its first round.

@@ -3,9 +3,8 @@
 mod cuts;
 mod decisions;
 mod histories;
-mod parts;
 
-use super::reading;
+use super::group::SessionGroup;
 use crate::planted::Planted;
 use crate::threads::SessionAgent;
 use crate::threads::run::SessionRun;
@@ -14,7 +13,7 @@ use serde_json::Value;
 
 /// Every reading.
 pub(super) fn all() -> Vec<Planted> {
-    [cuts::all(), decisions::all(), histories::all(), parts::all()].concat()
+    [cuts::all(), decisions::all(), histories::all(), histories::parts()].concat()
 }
 
 /// Compaction does nothing. Beside some readings it would take what the agent writes itself for the user's last words, a turn without its cut
@@ -23,15 +22,12 @@ fn never_compacts(agent: &mut SessionAgent) {
     agent.compact = Box::new(|_, _| {});
 }
 
-/// Answers cut calls in words of its own.
-fn tells(agent: &mut SessionAgent, tell: fn(&SessionRun, &Value) -> String) {
-    agent.mend = Box::new(move |run| {
-        sound::mend_with(run, |run, open| Some(tell(run, &open.call).into()));
-        Vec::new()
-    });
-}
-
-/// The calls of a message that can be changed.
-fn calls_mut(message: &mut Value) -> impl Iterator<Item = &mut Value> {
-    message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten()
+impl SessionGroup {
+    /// Answers cut calls in words of its own.
+    pub(in crate::session) fn tells(self, name: &'static str, tell: fn(&SessionRun, &Value) -> String) -> Vec<Planted> {
+        self.mend(name, move |run, _| {
+            sound::mend_with(run, |run, open| Some(tell(run, &open.call).into()));
+            Vec::new()
+        })
+    }
 }

@@ -1,37 +1,25 @@
 //! AGENT-END: what the list at the end lacks, repeats or changes.
 
-use super::{bug, calls_mut, change_text, cut, family, is};
-use crate::agent::{Agent, answer, calls, text};
-use crate::planted::Planted;
-use serde_json::{Value, json};
-use threadspec_golden::clause;
+use crate::universal::prelude::*;
 
-const END: &[&str] = &[clause::AGENT_END];
-
-fn on_end(name: &str, change: fn(&mut Vec<Value>)) -> Planted {
-    bug(name, END, move |agent| {
-        agent.end = Box::new(move |_, output| output["messages"].as_array_mut().into_iter().for_each(change));
-    })
+fn on_end(name: &str, change: impl ChangesValue<Vec<Value>>) -> Planted {
+    seam::end(name, END, move |_, output| output["messages"].as_array_mut().into_iter().for_each(change))
 }
 
 /// Changes the list of a run whose last model call failed.
 fn on_failing_model(name: &str, change: fn(&mut Vec<Value>)) -> Planted {
-    bug(name, END, move |agent| {
-        agent.end = Box::new(move |_, output| {
-            if output["failure"] != "" {
-                output["messages"].as_array_mut().into_iter().for_each(change);
-            }
-        });
+    seam::end(name, END, move |_, output| {
+        if output["failure"] != "" {
+            output["messages"].as_array_mut().into_iter().for_each(change);
+        }
     })
 }
 
 /// Changes the response that the limit cuts off, in the list at the end.
 fn on_cut(name: &str, change: fn(&mut Value)) -> Planted {
-    bug(name, END, move |agent| {
-        agent.answers_when_cut = Box::new(move |run, _| {
-            run.list.last_mut().into_iter().for_each(change);
-            run.list.last().map(calls).unwrap_or_default().iter().map(|call| answer(call, "Limit.")).collect()
-        });
+    seam::answers_when_cut(name, END, move |run, _| {
+        run.list.last_mut().into_iter().for_each(change);
+        run.list.last().map(calls).unwrap_or_default().iter().map(|call| answer(call, "Limit.")).collect()
     })
 }
 
@@ -47,26 +35,24 @@ fn once(list: &mut Vec<Value>, key: impl Fn(&Value) -> Option<Value>) {
 }
 
 fn answers(list: &mut [Value]) -> impl Iterator<Item = &mut Value> {
-    list.iter_mut().filter(|message| is(message, &["tool"]))
+    list.iter_mut().filter(|message| is(message, "tool"))
 }
 
 pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         on_end("last-answer-twice-at-the-end", |list| list.extend(list.last().cloned())),
         on_end("question-twice-at-the-end", |list| {
-            list.splice(0..0, list.iter().find(|message| is(message, &["human"])).cloned()).for_each(drop)
+            list.splice(0..0, list.iter().find(|message| is(message, "human")).cloned()).for_each(drop)
         }),
         on_end("equal-texts-once-at-the-end", |list| {
             once(list, |message| calls(message).is_empty().then(|| message.clone()))
         }),
         on_end("equal-answers-of-the-assistant-once-at-the-end", |list| {
-            once(list, |message| {
-                (is(message, &["ai"]) && calls(message).is_empty()).then(|| message["content"].clone())
-            });
+            once(list, |message| (is(message, "ai") && calls(message).is_empty()).then(|| message["content"].clone()));
         }),
         on_end("equal-texts-beside-calls-once-at-the-end", |list| {
             let mut seen: Vec<Value> = Vec::new();
-            for message in list.iter_mut().filter(|message| !calls(message).is_empty()) {
+            for message in list.iter_mut().filter(|message| has_calls(message)) {
                 if seen.contains(&message["content"]) {
                     message["content"] = "".into();
                 }
@@ -74,10 +60,10 @@ pub(super) fn bugs() -> Vec<Planted> {
             }
         }),
         on_end("equal-results-once-at-the-end", |list| {
-            once(list, |message| is(message, &["tool"]).then(|| message["content"].clone()))
+            once(list, |message| is(message, "tool").then(|| message["content"].clone()))
         }),
         on_end("messages-by-id-at-the-end", |list| {
-            once(list, |message| is(message, &["tool"]).then(|| message["tool_call_id"].clone()))
+            once(list, |message| is(message, "tool").then(|| message["tool_call_id"].clone()))
         }),
         on_end("equal-calls-once-at-the-end", |list| {
             once(list, |message| {
@@ -89,21 +75,18 @@ pub(super) fn bugs() -> Vec<Planted> {
             list.pop_if(|message| results.contains(&message["content"]));
         }),
         on_end("answer-that-repeats-the-question-missing-at-the-end", |list| {
-            let asked = list.iter().rfind(|message| is(message, &["human"])).map(|message| message["content"].clone());
-            list.pop_if(|message| is(message, &["ai"]) && Some(&message["content"]) == asked.as_ref());
+            let asked = list.iter().rfind(|message| is(message, "human")).map(|message| message["content"].clone());
+            list.pop_if(|message| is(message, "ai") && Some(&message["content"]) == asked.as_ref());
         }),
         on_end("answer-said-beside-calls-missing-at-the-end", |list| {
-            let said: Vec<Value> = list
-                .iter()
-                .filter(|message| !calls(message).is_empty())
-                .map(|message| message["content"].clone())
-                .collect();
-            list.pop_if(|message| !text(&message["content"]).is_empty() && said.contains(&message["content"]));
+            let said: Vec<Value> =
+                list.iter().filter(|message| has_calls(message)).map(|message| message["content"].clone()).collect();
+            list.pop_if(|message| !words(message).is_empty() && said.contains(&message["content"]));
         }),
         on_end("text-beside-calls-replaced-by-the-answer-at-the-end", |list| {
-            let last = list.last().map(|message| text(&message["content"]).to_owned()).unwrap_or_default();
-            for message in list.iter_mut().filter(|message| !calls(message).is_empty()) {
-                if !text(&message["content"]).is_empty() && last.starts_with(text(&message["content"])) {
+            let last = list.last().map(|message| words(message).to_owned()).unwrap_or_default();
+            for message in list.iter_mut().filter(|message| has_calls(message)) {
+                if !words(message).is_empty() && last.starts_with(words(message)) {
                     message["content"] = "".into();
                 }
             }
@@ -128,7 +111,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         on_end("arguments-that-count-as-false-missing-at-the-end", |list| {
             for call in list.iter_mut().flat_map(calls_mut) {
-                super::drop_members(&mut call["args"], |_, value| {
+                drop_members(&mut call["args"], |_, value| {
                     value.is_null() || *value == json!(false) || *value == json!(0)
                 });
             }
@@ -167,46 +150,44 @@ pub(super) fn bugs() -> Vec<Planted> {
             list.iter_mut().for_each(|message| change_text(message, |text| text.replace('\u{1b}', "")))
         }),
         on_end("calls-of-the-history-missing-at-the-end", |list| {
-            if let Some(first) = list.iter().position(|message| is(message, &["human"])) {
-                let end = list.iter().rposition(|message| is(message, &["human"])).unwrap_or(first);
+            if let Some(first) = list.iter().position(|message| is(message, "human")) {
+                let end = list.iter().rposition(|message| is(message, "human")).unwrap_or(first);
                 let mut index = 0;
                 list.retain(|message| {
                     index += 1;
-                    index > end || !is(message, &["tool"]) && calls(message).is_empty()
+                    index > end || !is(message, "tool") && calls(message).is_empty()
                 });
             }
         }),
         on_end("failing-calls-missing-at-the-end", |list| {
-            let is_failure = |message: &Value| text(&message["content"]).starts_with("The tool failed");
+            let is_failure = |message: &Value| words(message).starts_with("The tool failed");
             list.retain(|message| !is_failure(message));
         }),
         on_end("last-failure-missing-at-the-end", |list| {
             let at = list.len().saturating_sub(2);
-            if list.get(at).is_some_and(|message| text(&message["content"]).starts_with("The tool failed")) {
+            if list.get(at).is_some_and(|message| words(message).starts_with("The tool failed")) {
                 list.remove(at);
             }
         }),
         on_end("parallel-answers-sorted-at-the-end", |list| {
             let mut tools: Vec<Value> = answers(list).map(|message| message.clone()).collect();
-            tools.sort_by_key(|message| text(&message["content"]).to_owned());
+            tools.sort_by_key(|message| words(message).to_owned());
             answers(list).zip(tools).for_each(|(message, other)| *message = other);
         }),
         on_failing_model("last-round-missing-when-the-model-fails", |list| {
-            if let Some(at) = list.iter().rposition(|message| !calls(message).is_empty()) {
+            if let Some(at) = list.iter().rposition(has_calls) {
                 list.truncate(at);
             }
         }),
         on_failing_model("texts-missing-when-the-model-fails", |list| {
-            list.iter_mut()
-                .filter(|message| !calls(message).is_empty())
-                .for_each(|message| message["content"] = "".into());
+            list.iter_mut().filter(|message| has_calls(message)).for_each(|message| message["content"] = "".into());
         }),
         on_failing_model("history-missing-when-the-model-fails", |list| {
-            let at = list.iter().rposition(|message| is(message, &["human"])).unwrap_or(0);
+            let at = list.iter().rposition(|message| is(message, "human")).unwrap_or(0);
             list.drain(..at);
         }),
         on_failing_model("failures-missing-when-the-model-fails", |list| {
-            list.retain(|message| !text(&message["content"]).starts_with("The tool failed"))
+            list.retain(|message| !words(message).starts_with("The tool failed"))
         }),
         on_cut("arguments-of-cut-calls-missing", |message| {
             calls_mut(message).for_each(|call| call["args"] = json!({}))
@@ -226,42 +207,30 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             }
         }),
-        bug("history-missing-where-the-limit-cuts", END, |agent| {
-            agent.answers_when_cut = Box::new(|run, calls| {
-                let at = run.list.iter().rposition(|message| is(message, &["human"])).unwrap_or(0);
-                run.list.drain(..at);
-                calls.iter().map(|call| answer(call, "Limit.")).collect()
-            });
+        seam::answers_when_cut("history-missing-where-the-limit-cuts", END, |run, calls| {
+            let at = run.list.iter().rposition(|message| is(message, "human")).unwrap_or(0);
+            run.list.drain(..at);
+            calls.iter().map(|call| answer(call, "Limit.")).collect()
         }),
-        bug("failures-missing-where-the-limit-cuts", END, |agent| {
-            agent.answers_when_cut = Box::new(|run, calls| {
-                run.list.retain(|message| !text(&message["content"]).starts_with("The tool failed"));
-                calls.iter().map(|call| answer(call, "Limit.")).collect()
-            });
+        seam::answers_when_cut("failures-missing-where-the-limit-cuts", END, |run, calls| {
+            run.list.retain(|message| !words(message).starts_with("The tool failed"));
+            calls.iter().map(|call| answer(call, "Limit.")).collect()
         }),
-        bug("first-rounds-missing-where-the-limit-cuts", END, |agent| {
-            agent.answers_when_cut = Box::new(|run, calls| {
-                if run.turn > 9 {
-                    run.list.drain(1..5);
-                }
-                calls.iter().map(|call| answer(call, "Limit.")).collect()
-            });
+        seam::answers_when_cut("first-rounds-missing-where-the-limit-cuts", END, |run, calls| {
+            if run.turn > 9 {
+                run.list.drain(1..5);
+            }
+            calls.iter().map(|call| answer(call, "Limit.")).collect()
         }),
     ];
-    let sizes: fn(&mut Agent, usize) = |agent, size| {
-        agent.end = Box::new(move |_, output| {
-            output["messages"]
-                .as_array_mut()
-                .into_iter()
-                .for_each(|list| drop(list.drain(..list.len().saturating_sub(size))));
-        });
-    };
-    bugs.extend(family("newest-{n}-messages-at-the-end", END, &[20, 50, 101, 120, 250], sizes));
-    bugs.extend(family("texts-cut-at-{n}-characters-at-the-end", END, &[1_000, 30_000], |agent, size| {
-        agent.end = Box::new(move |_, output| {
+    bugs.extend(family("newest-{n}-messages-at-the-end", &[20, 50, 101, 120, 250], |name, size| {
+        on_end(name, move |list| drop(list.drain(..list.len().saturating_sub(size))))
+    }));
+    bugs.extend(family("texts-cut-at-{n}-characters-at-the-end", &[1_000, 30_000], |name, size| {
+        seam::end(name, END, move |_, output| {
             let list = output["messages"].as_array_mut().into_iter().flatten();
             list.for_each(|message| change_text(message, |text| cut(text, size)));
-        });
+        })
     }));
     bugs
 }

@@ -1,14 +1,8 @@
 //! Texts and ids that are taken for something else.
+//! What functions of common libraries do with input that they were not made for, as `golden/hazards.json` lists it.
 
-use super::{bug, each, in_arguments, in_results, is, on_given, on_later_requests, on_response, on_text_result};
-use crate::agent::{Agent, ToolOutcome, calls, content, outcome, text};
-use crate::planted::Planted;
-use serde_json::{Value, json};
-use threadspec_golden::clause;
-
-const IDS: &[&str] = &[clause::AGENT_IDS];
-const RESULT: &[&str] = &[clause::AGENT_RESULT];
-const STOPS: &[&str] = &[clause::AGENT_STOPS];
+use crate::universal::prelude::*;
+use crate::universal::readings::wrap;
 
 /// Replaces each text for which `other` returns something.
 fn texts(value: &mut Value, other: impl Fn(&str) -> Option<Value>) {
@@ -25,7 +19,7 @@ fn edited(value: &mut Value, edit: impl Fn(&str) -> String) {
 
 /// The texts of results that stand alone.
 fn alone(name: &str, breaks: &'static [&'static str], edit: fn(&str) -> String) -> Planted {
-    bug(name, breaks, move |agent| on_text_result(agent, edit))
+    on_text_result(name, breaks, edit)
 }
 
 fn is_date(text: &str) -> bool {
@@ -43,20 +37,20 @@ fn word_of_yaml(text: &str) -> Option<Value> {
 }
 
 /// Gives each call another id, under which its result is still found.
-fn with_ids(agent: &mut Agent, new: fn(&str) -> String) {
-    agent.response = Box::new(move |run, message| {
-        for call in super::calls_mut(message) {
+fn with_ids(name: &str, breaks: Clauses, new: fn(&str) -> String) -> Planted {
+    seam::response(name, breaks, move |run, message| {
+        for call in calls_mut(message) {
             let old = text(&call["id"]).to_owned();
             let id = new(&old);
             call.insert("id".into(), (&*id).into());
             run.renamed.push((id, old));
         }
-    });
+    })
 }
 
 /// Finds results by a part of the id.
-fn found_by(agent: &mut Agent, key: fn(&str) -> String) {
-    agent.outcome = Box::new(move |run, call| {
+fn found_by(name: &str, breaks: Clauses, key: fn(&str) -> String) -> Planted {
+    seam::outcome(name, breaks, move |run, call| {
         let wanted = key(text(&call["id"]));
         let mut call = call.clone();
         let known = run.input["tools"][text(&call["name"])]["byId"].as_object();
@@ -64,7 +58,7 @@ fn found_by(agent: &mut Agent, key: fn(&str) -> String) {
             call["id"] = id.into();
         }
         outcome(run, &call)
-    });
+    })
 }
 
 pub(super) fn bugs() -> Vec<Planted> {
@@ -77,45 +71,36 @@ pub(super) fn bugs() -> Vec<Planted> {
         alone("texts-of-nothing-emptied", RESULT, |text| {
             if matches!(text, "null" | "None" | "undefined" | "nil" | "N/A") { String::new() } else { text.to_owned() }
         }),
-        alone("invisible-results-emptied", &[clause::AGENT_TEXT], |text| {
+        alone("invisible-results-emptied", TEXT, |text| {
             if matches!(text, "\u{200b}" | "\u{feff}" | "\u{a0}") { String::new() } else { text.to_owned() }
         }),
         alone("pictures-cut-out-of-results", RESULT, |text| {
             text.split("data:image").next().unwrap_or_default().to_owned()
         }),
-        bug("results-that-count-as-false-emptied", RESULT, |agent| {
-            agent.content = Box::new(|_, outcome| match outcome {
-                ToolOutcome::Result(value) if *value == json!(0) || *value == json!(false) || *value == json!({}) => {
-                    "".into()
-                }
-                _ => content(outcome),
-            });
+        seam::content("results-that-count-as-false-emptied", RESULT, |_, outcome| match outcome {
+            ToolOutcome::Result(value) if *value == json!(0) || *value == json!(false) || *value == json!({}) => {
+                "".into()
+            }
+            _ => content(outcome),
         }),
-        bug("texts-of-zero-beside-calls-dropped", &[clause::AGENT_RESPONSE], |agent| {
-            on_response(agent, |_, message| {
-                if matches!(text(&message["content"]), "0" | "null" | "-") && !calls(message).is_empty() {
-                    message["content"] = "".into();
-                }
-            });
+        on_response("texts-of-zero-beside-calls-dropped", RESPONSE, |_, message| {
+            if matches!(words(message), "0" | "null" | "-") && has_calls(message) {
+                message["content"] = "".into();
+            }
         }),
-        bug("questions-of-zero-dropped", &[clause::AGENT_START], |agent| {
-            on_given(agent, |list| list.retain(|message| !matches!(text(&message["content"]), "0" | "null" | "None")))
-        }),
-        bug("repeated-questions-dropped", &[clause::AGENT_START], |agent| {
-            on_given(agent, |list| {
-                let mut seen: Vec<Value> = Vec::new();
-                list.retain(|message| {
-                    let is_new = !is(message, &["human"]) || !seen.contains(message);
-                    seen.push(message.clone());
-                    is_new
-                });
+        given_kept("questions-of-zero-dropped", START, |message| !matches!(words(message), "0" | "null" | "None")),
+        on_given("repeated-questions-dropped", START, |list| {
+            let mut seen: Vec<Value> = Vec::new();
+            list.retain(|message| {
+                let is_new = !is(message, "human") || !seen.contains(message);
+                seen.push(message.clone());
+                is_new
             });
         }),
     ]);
     for (name, answer) in [("zero", "0"), ("false", "false"), ("null", "null"), ("braces", "{}"), ("a-dot", ".")] {
-        bugs.push(bug(&format!("answer-of-{name}-asked-again"), STOPS, move |agent| {
-            agent.is_last =
-                Box::new(move |_, message| calls(message).is_empty() && text(&message["content"]) != answer);
+        bugs.push(seam::is_last(&format!("answer-of-{name}-asked-again"), STOPS, move |_, message| {
+            calls(message).is_empty() && words(message) != answer
         }));
     }
     bugs
@@ -155,7 +140,7 @@ fn values() -> Vec<Planted> {
             texts(value, |text| matches!(text, "undefined" | "None" | "nil").then_some(Value::Null))
         }),
         ("empty-inside-dropped", |value| {
-            super::drop_members(
+            drop_members(
                 value,
                 |_, value| matches!(value, Value::Object(members) if members.values().any(|member| *member == json!({}) || *member == json!([]))),
             )
@@ -181,71 +166,161 @@ fn values() -> Vec<Planted> {
 
 fn ids() -> Vec<Planted> {
     vec![
-        bug("ids-as-numbers", IDS, |agent| {
-            with_ids(agent, |id| id.parse::<f64>().map_or_else(|_| id.to_owned(), |number| number.to_string()))
+        with_ids("ids-as-numbers", IDS, |id| {
+            id.parse::<f64>().map_or_else(|_| id.to_owned(), |number| number.to_string())
         }),
-        bug("blanks-of-ids-trimmed", IDS, |agent| with_ids(agent, |id| id.trim().to_owned())),
-        bug("ids-of-nothing-replaced", IDS, |agent| {
-            with_ids(
-                agent,
-                |id| if matches!(id, "null" | "undefined" | "None") { "call_new".into() } else { id.to_owned() },
-            )
+        with_ids("blanks-of-ids-trimmed", IDS, |id| id.trim().to_owned()),
+        with_ids("ids-of-nothing-replaced", IDS, |id| {
+            if matches!(id, "null" | "undefined" | "None") { "call_new".into() } else { id.to_owned() }
         }),
-        bug("accents-of-ids-composed", IDS, |agent| with_ids(agent, |id| id.replace("e\u{301}", "\u{e9}"))),
-        bug("ids-cut-in-the-middle", IDS, |agent| {
-            with_ids(agent, |id| {
-                if id.is_ascii() && id.len() > 64 {
-                    format!("{}{}", &id[..32], &id[id.len() - 32..])
-                } else {
-                    id.to_owned()
-                }
-            });
+        with_ids("accents-of-ids-composed", IDS, |id| id.replace("e\u{301}", "\u{e9}")),
+        with_ids("ids-cut-in-the-middle", IDS, |id| {
+            if id.is_ascii() && id.len() > 64 {
+                format!("{}{}", &id[..32], &id[id.len() - 32..])
+            } else {
+                id.to_owned()
+            }
         }),
-        bug("ids-rewritten-for-another-provider", IDS, |agent| with_ids(agent, |id| id.replace("toolu_", "call_"))),
-        bug("results-found-by-the-number-in-the-id", RESULT, |agent| {
-            found_by(agent, |id| id.chars().filter(char::is_ascii_digit).collect())
+        with_ids("ids-rewritten-for-another-provider", IDS, |id| id.replace("toolu_", "call_")),
+        found_by("results-found-by-the-number-in-the-id", RESULT, |id| {
+            id.chars().filter(char::is_ascii_digit).collect()
         }),
-        bug("results-found-by-the-first-eight-characters", RESULT, |agent| found_by(agent, |id| super::cut(id, 8))),
-        bug("results-found-by-lower-case-letters", RESULT, |agent| found_by(agent, |id| id.trim().to_lowercase())),
-        bug("results-in-the-order-of-sorted-ids", RESULT, |agent| {
-            agent.answers = Box::new(|_, answers| {
-                let mut sorted = answers.clone();
-                sorted.sort_by_key(|answer| text(&answer["tool_call_id"]).to_owned());
-                answers.iter_mut().zip(sorted).for_each(|(answer, other)| answer["content"] = other["content"].clone());
-            });
+        found_by("results-found-by-the-first-eight-characters", RESULT, |id| cut(id, 8)),
+        found_by("results-found-by-lower-case-letters", RESULT, |id| id.trim().to_lowercase()),
+        seam::answers("results-in-the-order-of-sorted-ids", RESULT, |_, answers| {
+            let mut sorted = answers.clone();
+            sorted.sort_by_key(|answer| text(&answer["tool_call_id"]).to_owned());
+            answers.iter_mut().zip(sorted).for_each(|(answer, other)| answer["content"] = other["content"].clone());
         }),
-        bug("id-that-is-a-name-taken-for-the-name", RESULT, |agent| {
-            agent.outcome = Box::new(|run, call| {
-                let mut call = call.clone();
-                if run.input["tools"].get(text(&call["id"])).is_some() && call["id"] != call["name"] {
-                    call["name"] = call["id"].clone();
-                }
-                outcome(run, &call)
-            });
+        seam::outcome("id-that-is-a-name-taken-for-the-name", RESULT, |run, call| {
+            let mut call = call.clone();
+            if run.input["tools"].get(text(&call["id"])).is_some() && call["id"] != call["name"] {
+                call["name"] = call["id"].clone();
+            }
+            outcome(run, &call)
         }),
-        bug("calls-of-earlier-ids-dropped", &[clause::AGENT_RESPONSE], |agent| {
-            agent.answers = Box::new(|run, _| {
-                if let Some((response, before)) = run.list.split_last_mut() {
-                    let known: Vec<Value> = before.iter().flat_map(calls).map(|call| call["id"].clone()).collect();
-                    response["tool_calls"]
-                        .as_array_mut()
-                        .into_iter()
-                        .for_each(|calls| calls.retain(|call| !known.contains(&call["id"])));
-                }
-            });
+        seam::answers("calls-of-earlier-ids-dropped", RESPONSE, |run, _| {
+            if let Some((response, before)) = run.list.split_last_mut() {
+                let known: Vec<Value> = before.iter().flat_map(calls).map(|call| call["id"].clone()).collect();
+                response["tool_calls"]
+                    .as_array_mut()
+                    .into_iter()
+                    .for_each(|calls| calls.retain(|call| !known.contains(&call["id"])));
+            }
         }),
-        bug("answers-of-equal-ids-merged-later", &[clause::AGENT_PREFIX], |agent| {
-            on_later_requests(agent, |run, request| {
-                if run.turn < 5 {
-                    return;
-                }
-                let mut seen: Vec<Value> = Vec::new();
-                request.retain(|message| {
-                    let is_new = !is(message, &["tool"]) || !seen.contains(&message["tool_call_id"]);
-                    seen.push(message["tool_call_id"].clone());
-                    is_new
-                });
+        on_later_requests("answers-of-equal-ids-merged-later", PREFIX, |run, request| {
+            if run.turn < 5 {
+                return;
+            }
+            let mut seen: Vec<Value> = Vec::new();
+            request.retain(|message| {
+                let is_new = !is(message, "tool") || !seen.contains(&message["tool_call_id"]);
+                seen.push(message["tool_call_id"].clone());
+                is_new
             });
         }),
     ]
+}
+
+/// Decoded in blocks of 64 KiB, each by itself.
+fn in_blocks(text: &str) -> String {
+    text.as_bytes().chunks(1 << 16).map(String::from_utf8_lossy).collect()
+}
+
+/// What YAML 1.1 reads without quotes.
+fn as_yaml(text: &str) -> Option<Value> {
+    match &*text.to_ascii_lowercase() {
+        "y" | "yes" | "on" => Some(true.into()),
+        "n" | "no" | "off" => Some(false.into()),
+        "~" => Some(Value::Null),
+        number => {
+            let (hours, minutes) = number.split_once(':')?;
+            Some(json!(hours.parse::<u32>().ok()? * 60 + minutes.parse::<u32>().ok()?))
+        }
+    }
+}
+
+/// A value as a key in Python, where `True` equals 1, and 1.0 does, too.
+fn python_key(value: &Value) -> Value {
+    let mut key = value.clone();
+    each(&mut key, &|value| match value {
+        Value::Bool(truth) => *value = json!(f64::from(u8::from(*truth))),
+        Value::Number(number) => *value = json!(number.as_f64()),
+        _ => {}
+    });
+    key
+}
+
+/// Compares ids of a response by a key: the second of two that count as equal gets another id. Tools are found by that key, too.
+fn compared_by(name: &str, breaks: Clauses, key: Edit) -> Planted {
+    bug(name, breaks, move |agent| {
+        agent.response = Box::new(move |run, message| {
+            distinct(run, message);
+            let ids: Vec<String> = calls(message).iter().map(|call| text(&call["id"]).to_owned()).collect();
+            for index in 1..ids.len() {
+                let is_equal = |earlier: &String| earlier != &ids[index] && key(earlier) == key(&ids[index]);
+                if ids[..index].iter().any(is_equal) {
+                    let new = format!("{}_again", ids[index]);
+                    message["tool_calls"][index]["id"] = (&*new).into();
+                    run.renamed.push((new, ids[index].clone()));
+                }
+            }
+        });
+        agent.outcome = Box::new(move |run, call| {
+            let tools = run.input["tools"].as_object().cloned().unwrap_or_default();
+            let found = tools.keys().find(|tool| key(tool) == key(text(&call["name"])));
+            let mut call = call.clone();
+            if let Some(found) = found {
+                call["name"] = (&**found).into();
+            }
+            outcome(run, &call)
+        });
+    })
+}
+
+/// Names that a Python function or its caller reserves.
+const RESERVED: [&str; 5] = ["self", "cls", "config", "callbacks", "run_manager"];
+
+pub(super) fn libraries() -> Vec<Planted> {
+    let keys: [(&str, Edit); 3] = [
+        ("ids-compared-up-to-normalization", op::canonical),
+        ("ids-compared-without-weightless-characters", op::weighty),
+        ("ids-compared-as-numbers", op::numeric),
+    ];
+    let mut bugs: Vec<Planted> = keys.into_iter().map(|(name, key)| compared_by(name, IDS, key)).collect();
+    bugs.extend([
+        bug("characters-split-between-blocks", TEXT, |agent| agent.raw = in_blocks),
+        bug("lines-beyond-64-kilobytes-refused", GOES_ON, |agent| {
+            agent.raw = |raw| if raw.len() > 1 << 16 { String::new() } else { raw.to_owned() };
+        }),
+        wrap("results-in-a-wrapper-that-they-can-close", RESULT, |_| String::new()),
+        on_text_result("results-read-as-yaml", RESULT, |text| {
+            as_yaml(text).map_or_else(|| text.to_owned(), |value| value.to_string())
+        }),
+        given_kept("questions-of-one-zero-dropped", START, |message| {
+            message["type"] != "human" || message["content"] != "0"
+        }),
+        on_arguments("arguments-that-look-like-lists-become-lists", RESPONSE, |args| {
+            each(args, &op::as_list);
+            // Arguments are declared as an object.
+            if args.as_array().is_some_and(Vec::is_empty) {
+                *args = Map::new().into();
+            }
+        }),
+        seam::outcome("results-remembered-by-arguments-as-python-compares", RESULT, |run, call| {
+            let is_equal = |other: &Value| {
+                other["name"] == call["name"] && python_key(&other["args"]) == python_key(&call["args"])
+            };
+            let earlier = run.list.iter().flat_map(calls).find(is_equal);
+            outcome(run, &earlier.unwrap_or_else(|| call.clone()))
+        }),
+        seam::outcome("arguments-with-reserved-names-fail", RESULT, |run, call| {
+            let reserved = RESERVED.iter().find(|name| call["args"].get(**name).is_some());
+            match reserved {
+                Some(name) => ToolOutcome::Failure(format!("got multiple values for argument '{name}'")),
+                None => outcome(run, call),
+            }
+        }),
+    ]);
+    bugs
 }

@@ -1,14 +1,6 @@
 //! What libraries and frameworks do with names that they reserve, in arguments, in results and of tools.
 
-use super::{bug, calls_mut, drop_members, each, in_arguments, in_results, on_response};
-use crate::agent::{Agent, ToolOutcome, calls, outcome, text};
-use crate::planted::Planted;
-use serde_json::{Map, Value, json};
-use threadspec_golden::clause;
-
-const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
-const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
-const RESULT: &[&str] = &[clause::AGENT_RESULT];
+use crate::universal::prelude::*;
 
 fn without(value: &mut Value, names: &[&str]) {
     drop_members(value, |name, _| names.contains(&name));
@@ -110,8 +102,8 @@ fn pairs_as_members(value: &mut Value) {
 }
 
 /// Looks tools up by a part of their name.
-fn looked_up(agent: &mut Agent, key: fn(&str) -> String) {
-    agent.outcome = Box::new(move |run, call| {
+fn looked_up(name: &str, breaks: Clauses, key: fn(&str) -> String) -> Planted {
+    seam::outcome(name, breaks, move |run, call| {
         let wanted = key(text(&call["name"]));
         let found =
             run.input["tools"].as_object().and_then(|tools| tools.keys().find(|name| key(name) == wanted)).cloned();
@@ -120,15 +112,15 @@ fn looked_up(agent: &mut Agent, key: fn(&str) -> String) {
             call["name"] = found.into();
         }
         outcome(run, &call)
-    });
+    })
 }
 
 /// Finds no tool with such a name.
-fn not_found(agent: &mut Agent, is_lost: fn(&str) -> bool) {
-    agent.outcome = Box::new(move |run, call| {
+fn not_found(name: &str, breaks: Clauses, is_lost: fn(&str) -> bool) -> Planted {
+    seam::outcome(name, breaks, move |run, call| {
         let name = text(&call["name"]);
         if is_lost(name) { ToolOutcome::Unknown(name.to_owned()) } else { outcome(run, call) }
-    });
+    })
 }
 
 const OF_MAPS: [&str; 8] = ["keys", "get", "items", "size", "map", "length", "then", "name"];
@@ -157,28 +149,24 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("name-among-arguments-overwritten", RESPONSE, |agent| {
-            on_response(agent, |_, message| {
-                for call in calls_mut(message) {
-                    let name = call["name"].clone();
-                    if let Some(own) = call.get_mut("args").and_then(|args| args.get_mut("server_name")) {
-                        *own = name;
-                    }
+        on_response("name-among-arguments-overwritten", RESPONSE, |_, message| {
+            for call in calls_mut(message) {
+                let name = call["name"].clone();
+                if let Some(own) = call.get_mut("args").and_then(|args| args.get_mut("server_name")) {
+                    *own = name;
                 }
-            });
+            }
         }),
         in_arguments("message-members", |args| without(args, &["role", "tool_calls", "function_call"])),
         in_arguments("names-like-values", |args| without(args, &["null", "undefined", "NaN"])),
         in_arguments("canonical-names", |args| {
             renamed(args, |name| name.parse::<f64>().map_or_else(|_| name.to_owned(), |number| number.to_string()))
         }),
-        bug("results-that-tell-of-an-error-as-failures", RESULT, |agent| {
-            agent.outcome = Box::new(|run, call| match outcome(run, call) {
-                ToolOutcome::Result(value) if value["status"] == "error" || value["success"] == false => {
-                    ToolOutcome::Failure("error".into())
-                }
-                other => other,
-            });
+        seam::outcome("results-that-tell-of-an-error-as-failures", RESULT, |run, call| match outcome(run, call) {
+            ToolOutcome::Result(value) if value["status"] == "error" || value["success"] == false => {
+                ToolOutcome::Failure("error".into())
+            }
+            other => other,
         }),
         in_results("promises-awaited", |value| replaced(value, |members| members.get("then").map(|_| Value::Null))),
         in_results("single-members-unwrapped", |value| replaced(value, unwrapped)),
@@ -227,48 +215,30 @@ fn in_arguments_and_results() -> Vec<Planted> {
 
 fn tools() -> Vec<Planted> {
     vec![
-        bug("tools-called-like-python-words-not-found", RESULT, |agent| {
-            not_found(agent, |name| matches!(name, "self" | "class" | "None" | "print"))
+        not_found("tools-called-like-python-words-not-found", RESULT, |name| {
+            matches!(name, "self" | "class" | "None" | "print")
         }),
-        bug("tools-whose-names-are-numbers-not-found", RESULT, |agent| {
-            not_found(agent, |name| name.parse::<f64>().is_ok())
+        not_found("tools-whose-names-are-numbers-not-found", RESULT, |name| name.parse::<f64>().is_ok()),
+        not_found("tools-called-like-values-not-found", RESULT, |name| matches!(name, "null" | "undefined" | "false")),
+        not_found("tools-called-like-those-of-providers-not-found", RESULT, |name| {
+            matches!(name, "python" | "computer")
         }),
-        bug("tools-called-like-values-not-found", RESULT, |agent| {
-            not_found(agent, |name| matches!(name, "null" | "undefined" | "false"))
+        not_found("tools-called-like-members-of-a-map-not-found", RESULT, |name| OF_MAPS.contains(&name)),
+        seam::answers("members-of-a-map-found-as-tools", FAILURE, |run, answers| {
+            let asked = run.list.last().map(calls).unwrap_or_default();
+            let mut names = asked.iter().map(|call| text(&call["name"]));
+            let tools = run.input["tools"].clone();
+            answers.retain(|_| names.next().is_none_or(|name| !OF_MAPS.contains(&name) || tools.get(name).is_some()));
         }),
-        bug("tools-called-like-those-of-providers-not-found", RESULT, |agent| {
-            not_found(agent, |name| matches!(name, "python" | "computer"))
+        ends_when("tools-called-like-an-end-end-the-run", GOES_ON, |run| {
+            let said = run.scripted(0);
+            calls(&said).iter().any(|call| matches!(text(&call["name"]), "finish" | "stop" | "done" | "terminate"))
         }),
-        bug("tools-called-like-members-of-a-map-not-found", RESULT, |agent| {
-            not_found(agent, |name| OF_MAPS.contains(&name))
+        looked_up("tools-looked-up-without-case", RESULT, str::to_lowercase),
+        looked_up("tools-looked-up-without-punctuation", RESULT, |name| name.replace(['_', '-'], "")),
+        looked_up("tools-looked-up-by-their-first-word", RESULT, |name| {
+            name.split('_').next().unwrap_or_default().to_owned()
         }),
-        bug("members-of-a-map-found-as-tools", &[clause::AGENT_FAILURE], |agent| {
-            agent.answers = Box::new(|run, answers| {
-                let asked = run.list.last().map(calls).unwrap_or_default();
-                let mut names = asked.iter().map(|call| text(&call["name"]));
-                let tools = run.input["tools"].clone();
-                answers
-                    .retain(|_| names.next().is_none_or(|name| !OF_MAPS.contains(&name) || tools.get(name).is_some()));
-            });
-        }),
-        bug("tools-called-like-an-end-end-the-run", GOES_ON, |agent| {
-            agent.after_round = Box::new(|run| {
-                let said = run.scripted(0);
-                if calls(&said)
-                    .iter()
-                    .any(|call| matches!(text(&call["name"]), "finish" | "stop" | "done" | "terminate"))
-                {
-                    run.stop = Some(String::new());
-                }
-            });
-        }),
-        bug("tools-looked-up-without-case", RESULT, |agent| looked_up(agent, str::to_lowercase)),
-        bug("tools-looked-up-without-punctuation", RESULT, |agent| {
-            looked_up(agent, |name| name.replace(['_', '-'], ""))
-        }),
-        bug("tools-looked-up-by-their-first-word", RESULT, |agent| {
-            looked_up(agent, |name| name.split('_').next().unwrap_or_default().to_owned())
-        }),
-        bug("tools-looked-up-by-60-characters", RESULT, |agent| looked_up(agent, |name| super::cut(name, 60))),
+        looked_up("tools-looked-up-by-60-characters", RESULT, |name| cut(name, 60)),
     ]
 }

@@ -1,27 +1,12 @@
 //! Faults as data: a name, the clauses that it breaks, where it happens, what happens, and with which sizes.
 
-use super::super::operators as op;
-use super::bug;
-use crate::agent::taps::Operator::{self, Inside, List, ListBy, Text, TextBy, ValueBy};
+use crate::agent::taps::Operator::{Inside, List, ListBy, Text, TextBy, ValueBy};
 use crate::agent::taps::TapSite::{
-    self, Answers, ArgumentNames, Arguments, BesideCalls, Calls, Failure, Given, GivenList, InResult, Result, Said,
+    Answers, ArgumentNames, Arguments, BesideCalls, Calls, Failure, Given, GivenList, InResult, Result, Said,
     Structured,
 };
-use crate::agent::{answer, text};
-use crate::planted::Planted;
-use serde_json::{Value, json};
-use threadspec_golden::clause;
-
-const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
-const FAILURE: &[&str] = &[clause::AGENT_FAILURE];
-const NUMBERS: &[&str] = &[clause::AGENT_NUMBERS];
-const ORDER: &[&str] = &[clause::AGENT_ORDER];
-const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
-const RESULT: &[&str] = &[clause::AGENT_RESULT];
-const START: &[&str] = &[clause::AGENT_START];
-const TEXT: &[&str] = &[clause::AGENT_TEXT];
-const TOLD: &[&str] = &[clause::AGENT_FAILURE_TOLD];
-const VALID: &[&str] = &[clause::AGENT_VALID];
+use crate::agent::taps::{Operator, TapSite};
+use crate::universal::prelude::*;
 
 const ANY: TapSite = Given("");
 const QUESTION: TapSite = Given("human");
@@ -186,7 +171,7 @@ const VALUES: &[BugRow] = &[
 ];
 
 fn is_failure(answer: &Value) -> bool {
-    text(&answer["content"]).starts_with("The tool failed")
+    words(answer).starts_with("The tool failed")
 }
 
 /// What happens to lists: the messages that are given, the calls of a response, and their answers.
@@ -223,19 +208,19 @@ const LISTS: &[BugRow] = &[
         answers.iter_mut().for_each(|answer| answer["tool_call_id"] = Value::Null);
     })),
     row("failures-answered-without-an-id", VALID, Answers, List(|answers| {
-        let failed = answers.iter_mut().filter(|answer| text(&answer["content"]).starts_with("The"));
+        let failed = answers.iter_mut().filter(|answer| words(answer).starts_with("The"));
         failed.for_each(|answer| answer["tool_call_id"] = Value::Null);
     })),
     row("empty-answers-without-content", RESULT, Answers, List(|answers| {
-        let empty = answers.iter_mut().filter(|answer| matches!(text(&answer["content"]), "" | "null" | "[]"));
+        let empty = answers.iter_mut().filter(|answer| matches!(words(answer), "" | "null" | "[]"));
         empty.for_each(|answer| answer["content"] = Value::Null);
     })),
     row("answers-in-reverse", ORDER, Answers, List(|answers| answers.reverse())),
     row("answers-sorted-by-id", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| text(&answer["tool_call_id"]).to_owned()))),
     row("answers-in-the-order-of-hashes", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| op::bucket(text(&answer["tool_call_id"]), 0)))),
     row("failures-last", ORDER, Answers, List(|answers| answers.sort_by_key(is_failure))),
-    row("unknown-tools-last", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| text(&answer["content"]).starts_with("There is no tool")))),
-    row("short-answers-first", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| text(&answer["content"]).len()))),
+    row("unknown-tools-last", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| words(answer).starts_with("There is no tool")))),
+    row("short-answers-first", ORDER, Answers, List(|answers| answers.sort_by_key(|answer| words(answer).len()))),
     row("calls-repeated-in-reverse", RESPONSE, Calls, List(|calls| calls.reverse())),
 
     lists("only-{n}-calls-answered", ANSWERED, Answers, Vec::truncate, &[2, 5, 16, 64, 256, 512, 1_000]),

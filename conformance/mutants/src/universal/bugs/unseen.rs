@@ -1,16 +1,7 @@
 //! Bugs that were written from the clauses, and from memory of real frameworks, before there was a case for any of them: what the
 //! list at the end lacks, what a run leaves behind, and two conditions at once.
 
-use super::{bug, calls_mut, change_text, cut, is, on_response};
-use crate::agent::{Agent, RunState, ToolOutcome, answer, calls, mend, outcome, text};
-use crate::planted::Planted;
-use serde_json::{Value, json};
-use threadspec_golden::clause;
-
-const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
-const RESULT: &[&str] = &[clause::AGENT_RESULT];
-const END: &[&str] = &[clause::AGENT_END];
-const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
+use crate::universal::prelude::*;
 
 /// Gives calls other ids, and still finds their results.
 pub(super) fn rename(run: &mut RunState, message: &mut Value, other: &dyn Fn(&RunState, &str) -> Option<String>) {
@@ -25,11 +16,11 @@ pub(super) fn rename(run: &mut RunState, message: &mut Value, other: &dyn Fn(&Ru
 }
 
 /// Changes the list at the end, given the number of messages that the run began with.
-fn on_end(agent: &mut Agent, change: fn(&mut Vec<Value>, usize)) {
-    agent.end = Box::new(move |run, output| {
+fn on_end(name: &str, breaks: Clauses, change: fn(&mut Vec<Value>, usize)) -> Planted {
+    seam::end(name, breaks, move |run, output| {
         let given = run.requests.first().map_or(0, Vec::len);
         output["messages"].as_array_mut().into_iter().for_each(|list| change(list, given));
-    });
+    })
 }
 
 /// Takes the text of a message away.
@@ -38,111 +29,89 @@ fn emptied(message: Option<&mut Value>) {
 }
 
 /// Takes the text beside calls away where an answer begins with these words.
-fn emptied_beside(agent: &mut Agent, words: &'static str) {
-    agent.answers = Box::new(move |run, answers| {
-        let is_told = answers.iter().any(|answer| text(&answer["content"]).starts_with(words));
+fn emptied_beside(name: &str, breaks: Clauses, beginning: &'static str) -> Planted {
+    seam::answers(name, breaks, move |run, answers| {
+        let is_told = answers.iter().any(|answer| words(answer).starts_with(beginning));
         emptied(run.list.last_mut().filter(|_| is_told));
-    });
+    })
 }
 
 /// The text of the first question.
 fn question(run: &RunState) -> String {
-    let first = run.list.iter().find(|message| is(message, &["human"]));
-    first.map(|message| text(&message["content"]).to_owned()).unwrap_or_default()
+    let first = run.list.iter().find(|message| is(message, "human"));
+    first.map(|message| words(message).to_owned()).unwrap_or_default()
 }
 
 /// What the list at the end lacks.
 fn endings() -> Vec<Planted> {
     vec![
-        bug("last-text-beside-calls-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| emptied(list[given..].iter_mut().rfind(|message| !calls(message).is_empty())));
+        on_end("last-text-beside-calls-missing-at-the-end", END, |list, given| {
+            emptied(list[given..].iter_mut().rfind(|message| has_calls(message)))
         }),
-        bug("first-text-beside-calls-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| emptied(list[given..].iter_mut().find(|message| !calls(message).is_empty())));
+        on_end("first-text-beside-calls-missing-at-the-end", END, |list, given| {
+            emptied(list[given..].iter_mut().find(|message| has_calls(message)))
         }),
-        bug("names-of-the-second-round-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| {
-                let round = list.iter_mut().skip(given).filter(|message| !calls(message).is_empty()).nth(1);
-                round.into_iter().flat_map(calls_mut).for_each(|call| drop(call.insert("name".into(), "tool".into())));
-            });
+        on_end("names-of-the-second-round-missing-at-the-end", END, |list, given| {
+            let round = list.iter_mut().skip(given).filter(|message| has_calls(message)).nth(1);
+            round.into_iter().flat_map(calls_mut).for_each(|call| drop(call.insert("name".into(), "tool".into())));
         }),
-        bug("arguments-of-the-last-call-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| {
-                let round = list.iter_mut().skip(given).rfind(|message| calls(message).len() > 1);
-                if let Some(call) = round.and_then(|message| calls_mut(message).last()) {
-                    call.insert("args".into(), json!({}));
+        on_end("arguments-of-the-last-call-missing-at-the-end", END, |list, given| {
+            let round = list.iter_mut().skip(given).rfind(|message| calls(message).len() > 1);
+            if let Some(call) = round.and_then(|message| calls_mut(message).last()) {
+                call.insert("args".into(), json!({}));
+            }
+        }),
+        on_end("ids-numbered-anew-at-the-end", END, |list, given| {
+            for message in list.iter_mut().skip(given) {
+                calls_mut(message)
+                    .for_each(|call| drop(call.insert("id".into(), format!("end_{}", text(&call["id"])).into())));
+                if message["tool_call_id"].is_string() {
+                    message["tool_call_id"] = format!("end_{}", text(&message["tool_call_id"])).into();
                 }
+            }
+        }),
+        on_end("rounds-of-the-history-missing-at-the-end", END, |list, given| {
+            let mut place = 0;
+            list.retain(|message| {
+                place += 1;
+                place > given || calls(message).is_empty() && !is(message, "tool")
             });
         }),
-        bug("ids-numbered-anew-at-the-end", END, |agent| {
-            on_end(agent, |list, given| {
-                for message in list.iter_mut().skip(given) {
-                    calls_mut(message)
-                        .for_each(|call| drop(call.insert("id".into(), format!("end_{}", text(&call["id"])).into())));
-                    if message["tool_call_id"].is_string() {
-                        message["tool_call_id"] = format!("end_{}", text(&message["tool_call_id"])).into();
-                    }
-                }
-            });
+        on_end("answer-of-a-second-sibling-missing-at-the-end", END, |list, given| {
+            let second = list
+                .iter()
+                .skip(given)
+                .find(|message| calls(message).len() > 1)
+                .map(|message| calls(message)[1]["id"].clone());
+            list.retain(|message| !is(message, "tool") || Some(&message["tool_call_id"]) != second.as_ref());
         }),
-        bug("rounds-of-the-history-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| {
-                let mut place = 0;
-                list.retain(|message| {
-                    place += 1;
-                    place > given || calls(message).is_empty() && !is(message, &["tool"])
-                });
-            });
+        on_end("last-response-trimmed-at-the-end", END, |list, _| {
+            list.last_mut().into_iter().for_each(|message| change_text(message, |text| text.trim().to_owned()))
         }),
-        bug("answer-of-a-second-sibling-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, given| {
-                let second = list
-                    .iter()
-                    .skip(given)
-                    .find(|message| calls(message).len() > 1)
-                    .map(|message| calls(message)[1]["id"].clone());
-                list.retain(|message| !is(message, &["tool"]) || Some(&message["tool_call_id"]) != second.as_ref());
-            });
+        on_end("results-cut-to-1000-characters-at-the-end", END, |list, _| {
+            list.iter_mut()
+                .filter(|message| is(message, "tool"))
+                .for_each(|message| change_text(message, |text| cut(text, 1_000)))
         }),
-        bug("last-response-trimmed-at-the-end", END, |agent| {
-            on_end(agent, |list, _| {
-                list.last_mut().into_iter().for_each(|message| change_text(message, |text| text.trim().to_owned()))
-            });
+        on_end("answers-of-the-last-round-missing-at-the-end-when-cut", END, |list, _| {
+            while list.last().is_some_and(|message| is(message, "tool")) {
+                list.pop();
+            }
         }),
-        bug("results-cut-to-1000-characters-at-the-end", END, |agent| {
-            on_end(agent, |list, _| {
-                list.iter_mut()
-                    .filter(|message| is(message, &["tool"]))
-                    .for_each(|message| change_text(message, |text| cut(text, 1_000)))
-            });
+        seam::end("last-round-missing-at-the-end-when-the-model-fails", END, |run, output| {
+            if output["failure"] != "" && run.requests.len() > 1 {
+                output["messages"] = run.requests[run.requests.len() - 2].clone().into();
+            }
         }),
-        bug("answers-of-the-last-round-missing-at-the-end-when-cut", END, |agent| {
-            on_end(agent, |list, _| {
-                while list.last().is_some_and(|message| is(message, &["tool"])) {
-                    list.pop();
-                }
-            });
+        on_end("empty-answers-missing-at-the-end", END, |list, _| {
+            list.retain(|message| !is(message, "tool") || !words(message).is_empty())
         }),
-        bug("last-round-missing-at-the-end-when-the-model-fails", END, |agent| {
-            agent.end = Box::new(|run, output| {
-                if output["failure"] != "" && run.requests.len() > 1 {
-                    output["messages"] = run.requests[run.requests.len() - 2].clone().into();
-                }
-            });
-        }),
-        bug("empty-answers-missing-at-the-end", END, |agent| {
-            on_end(agent, |list, _| {
-                list.retain(|message| !is(message, &["tool"]) || !text(&message["content"]).is_empty())
-            });
-        }),
-        bug("equal-messages-once-at-the-end", END, |agent| {
-            on_end(agent, |list, _| {
-                let mut known: Vec<Value> = Vec::new();
-                list.retain(|message| {
-                    let is_new = !is(message, &["human"]) || !known.contains(message);
-                    known.push(message.clone());
-                    is_new
-                });
+        on_end("equal-messages-once-at-the-end", END, |list, _| {
+            let mut known: Vec<Value> = Vec::new();
+            list.retain(|message| {
+                let is_new = !is(message, "human") || !known.contains(message);
+                known.push(message.clone());
+                is_new
             });
         }),
     ]
@@ -152,7 +121,8 @@ fn endings() -> Vec<Planted> {
 fn leftovers() -> Vec<Planted> {
     vec![
         bug("ids-of-earlier-runs-taken", INDEPENDENT, |agent| {
-            on_response(agent, |run, message| {
+            agent.response = Box::new(|run, message| {
+                distinct(run, message);
                 let taken = run.memory["taken"].clone();
                 rename(run, message, &|_, id| taken[id].is_boolean().then(|| format!("{id}_again")));
             });
@@ -162,29 +132,21 @@ fn leftovers() -> Vec<Planted> {
                 }
             });
         }),
-        bug("results-remembered-by-arguments-over-runs", INDEPENDENT, |agent| {
-            agent.outcome = Box::new(|run, call| {
-                let key = format!("{} {}", call["name"], call["args"]);
-                let known = run.memory[&key].clone();
-                match outcome(run, call) {
-                    ToolOutcome::Result(_) if !known.is_null() => ToolOutcome::Result(known["value"].clone()),
-                    ToolOutcome::Result(value) => {
-                        run.memory[&key] = json!({"value": value});
-                        ToolOutcome::Result(value)
-                    }
-                    other => other,
+        seam::outcome("results-remembered-by-arguments-over-runs", INDEPENDENT, |run, call| {
+            let key = format!("{} {}", call["name"], call["args"]);
+            let known = run.memory[&key].clone();
+            match outcome(run, call) {
+                ToolOutcome::Result(_) if !known.is_null() => ToolOutcome::Result(known["value"].clone()),
+                ToolOutcome::Result(value) => {
+                    run.memory[&key] = json!({"value": value});
+                    ToolOutcome::Result(value)
                 }
-            });
+                other => other,
+            }
         }),
-        bug("limit-of-an-earlier-run-kept", INDEPENDENT, |agent| {
-            agent.begin = Box::new(|run| {
-                mend(&mut run.list);
-                match run.limit() {
-                    Some(limit) => run.memory["limit"] = limit.into(),
-                    None => run.input["maxRecursionDepth"] = run.memory["limit"].clone(),
-                }
-                Ok(())
-            });
+        begun("limit-of-an-earlier-run-kept", INDEPENDENT, |run| match run.limit() {
+            Some(limit) => run.memory["limit"] = limit.into(),
+            None => run.input["maxRecursionDepth"] = run.memory["limit"].clone(),
         }),
         bug("note-after-a-run-with-a-failing-tool", INDEPENDENT, |agent| {
             agent.begin = Box::new(|run| {
@@ -195,7 +157,7 @@ fn leftovers() -> Vec<Planted> {
                 Ok(())
             });
             agent.end = Box::new(|run, _| {
-                let failed = run.list.iter().any(|message| text(&message["content"]).starts_with("The tool failed"));
+                let failed = run.list.iter().any(|message| words(message).starts_with("The tool failed"));
                 run.memory = if failed { "failed".into() } else { Value::Null };
             });
         }),
@@ -222,40 +184,35 @@ fn leftovers() -> Vec<Planted> {
             });
             agent.end = Box::new(|run, _| {
                 let first = question(run);
-                if let Some(last) = run.list.last().filter(|last| calls(last).is_empty() && is(last, &["ai"])) {
+                if let Some(last) = run.list.last().filter(|last| calls(last).is_empty() && is(last, "ai")) {
                     run.memory[first] = json!([run.list[0], last]);
                 }
             });
         }),
-        bug("tools-unknown-once-stay-unknown-over-runs", INDEPENDENT, |agent| {
-            agent.outcome = Box::new(|run, call| {
-                let name = text(&call["name"]).to_owned();
-                if run.memory[&name] == true {
-                    return ToolOutcome::Unknown(name);
-                }
-                let found = outcome(run, call);
-                if matches!(found, ToolOutcome::Unknown(_)) {
-                    run.memory[&name] = true.into();
-                }
-                found
-            });
+        seam::outcome("tools-unknown-once-stay-unknown-over-runs", INDEPENDENT, |run, call| {
+            let name = text(&call["name"]).to_owned();
+            if run.memory[&name] == true {
+                return ToolOutcome::Unknown(name);
+            }
+            let found = outcome(run, call);
+            if matches!(found, ToolOutcome::Unknown(_)) {
+                run.memory[&name] = true.into();
+            }
+            found
         }),
-        bug("system-message-grows-with-each-run", INDEPENDENT, |agent| {
-            agent.begin = Box::new(|run| {
-                mend(&mut run.list);
-                let earlier = run.memory.as_str().unwrap_or_default().to_owned();
-                if let Some(message) = run.list.first_mut().filter(|message| is(message, &["system"])) {
-                    let own = text(&message["content"]).to_owned();
-                    if !earlier.is_empty() && earlier != own {
-                        message["content"] = format!("{earlier}\n{own}").into();
-                    }
-                    run.memory = own.into();
+        begun("system-message-grows-with-each-run", INDEPENDENT, |run| {
+            let earlier = run.memory.as_str().unwrap_or_default().to_owned();
+            if let Some(message) = run.list.first_mut().filter(|message| is(message, "system")) {
+                let own = words(message).to_owned();
+                if !earlier.is_empty() && earlier != own {
+                    message["content"] = format!("{earlier}\n{own}").into();
                 }
-                Ok(())
-            });
+                run.memory = own.into();
+            }
         }),
         bug("arguments-of-an-earlier-run-by-id", INDEPENDENT, |agent| {
-            on_response(agent, |run, message| {
+            agent.response = Box::new(|run, message| {
+                distinct(run, message);
                 for call in calls_mut(message) {
                     let id = text(&call["id"]).to_owned();
                     if run.memory[&id].is_object() {
@@ -276,9 +233,10 @@ fn leftovers() -> Vec<Planted> {
                 }
             });
             agent.end = Box::new(|run, _| {
-                let empty = run.list.last().is_some_and(|last| {
-                    is(last, &["ai"]) && text(&last["content"]).is_empty() && calls(last).is_empty()
-                });
+                let empty = run
+                    .list
+                    .last()
+                    .is_some_and(|last| is(last, "ai") && words(last).is_empty() && calls(last).is_empty());
                 run.memory = if empty { "empty".into() } else { Value::Null };
             });
         }),
@@ -288,79 +246,59 @@ fn leftovers() -> Vec<Planted> {
 /// Two conditions at once.
 fn pairs() -> Vec<Planted> {
     vec![
-        bug("results-behind-a-null-move-up", RESULT, |agent| {
-            agent.answers = Box::new(|_, answers| {
-                if answers.len() > 1 {
-                    let contents: Vec<Value> = answers.iter().map(|answer| answer["content"].clone()).collect();
-                    let mut told = contents.iter().filter(|content| **content != "null").cloned();
-                    answers
-                        .iter_mut()
-                        .for_each(|answer| answer["content"] = told.next().unwrap_or_else(|| "null".into()));
-                }
-            });
+        seam::answers("results-behind-a-null-move-up", RESULT, |_, answers| {
+            if answers.len() > 1 {
+                let contents: Vec<Value> = answers.iter().map(|answer| answer["content"].clone()).collect();
+                let mut told = contents.iter().filter(|content| **content != "null").cloned();
+                answers.iter_mut().for_each(|answer| answer["content"] = told.next().unwrap_or_else(|| "null".into()));
+            }
         }),
-        bug("failure-of-the-first-sibling-told-to-the-second", &[clause::AGENT_FAILURE], |agent| {
-            agent.answers = Box::new(|_, answers| {
-                if answers.len() > 1 && text(&answers[0]["content"]).starts_with("The tool failed") {
-                    let (first, second) = (answers[0]["content"].clone(), answers[1]["content"].clone());
-                    answers[0]["content"] = second;
-                    answers[1]["content"] = first;
-                }
-            });
+        seam::answers("failure-of-the-first-sibling-told-to-the-second", FAILURE, |_, answers| {
+            if answers.len() > 1 && words(&answers[0]).starts_with("The tool failed") {
+                let (first, second) = (answers[0]["content"].clone(), answers[1]["content"].clone());
+                answers[0]["content"] = second;
+                answers[1]["content"] = first;
+            }
         }),
-        bug("equal-calls-of-a-response-share-a-result", RESULT, |agent| {
-            agent.answers = Box::new(|run, answers| {
-                let own = run.list.last().map(calls).unwrap_or_default();
-                for index in 1..own.len().min(answers.len()) {
-                    let same =
-                        |other: &Value| other["name"] == own[index]["name"] && other["args"] == own[index]["args"];
-                    if let Some(first) = own[..index].iter().position(same) {
-                        answers[index]["content"] = answers[first]["content"].clone();
-                    }
+        seam::answers("equal-calls-of-a-response-share-a-result", RESULT, |run, answers| {
+            let own = run.list.last().map(calls).unwrap_or_default();
+            for index in 1..own.len().min(answers.len()) {
+                let same = |other: &Value| other["name"] == own[index]["name"] && other["args"] == own[index]["args"];
+                if let Some(first) = own[..index].iter().position(same) {
+                    answers[index]["content"] = answers[first]["content"].clone();
                 }
-            });
+            }
         }),
-        bug("empty-result-beside-others-takes-the-first", RESULT, |agent| {
-            agent.answers = Box::new(|_, answers| {
-                let first = answers.first().map(|answer| answer["content"].clone()).unwrap_or_default();
-                answers
-                    .iter_mut()
-                    .skip(1)
-                    .filter(|answer| answer["content"] == "")
-                    .for_each(|answer| answer["content"] = first.clone());
-            });
+        seam::answers("empty-result-beside-others-takes-the-first", RESULT, |_, answers| {
+            let first = answers.first().map(|answer| answer["content"].clone()).unwrap_or_default();
+            answers
+                .iter_mut()
+                .skip(1)
+                .filter(|answer| answer["content"] == "")
+                .for_each(|answer| answer["content"] = first.clone());
         }),
-        bug("text-beside-a-failing-call-dropped", RESPONSE, |agent| emptied_beside(agent, "The tool failed")),
-        bug("text-beside-an-unknown-tool-dropped", RESPONSE, |agent| emptied_beside(agent, "There is no tool")),
-        bug("inner-list-of-the-last-result-unwrapped", RESULT, |agent| {
-            agent.answers = Box::new(|_, answers| {
-                if let Some(last) = answers.last_mut().filter(|last| text(&last["content"]).starts_with("[[")) {
-                    let inner = text(&last["content"]).trim_start_matches('[').trim_end_matches(']').to_owned();
-                    last["content"] = format!("[{inner}]").into();
+        emptied_beside("text-beside-a-failing-call-dropped", RESPONSE, "The tool failed"),
+        emptied_beside("text-beside-an-unknown-tool-dropped", RESPONSE, "There is no tool"),
+        seam::answers("inner-list-of-the-last-result-unwrapped", RESULT, |_, answers| {
+            if let Some(last) = answers.last_mut().filter(|last| words(last).starts_with("[[")) {
+                let inner = words(last).trim_start_matches('[').trim_end_matches(']').to_owned();
+                last["content"] = format!("[{inner}]").into();
+            }
+        }),
+        seam::after_round("unknown-tool-after-a-failure-ends-the-run", FAILURE, |run| {
+            let told =
+                |start: &str| run.list.iter().any(|message| is(message, "tool") && words(message).starts_with(start));
+            if told("The tool failed") && told("There is no tool") {
+                run.stop = Some("too many problems".to_owned());
+            }
+        }),
+        on_response("third-call-takes-the-arguments-of-the-first", RESPONSE, |_, message| {
+            let own = calls(message);
+            for call in calls_mut(message).skip(2) {
+                if own[0]["name"] == call["name"] && own[1]["name"] != call["name"] {
+                    call.insert("args".into(), own[0]["args"].clone());
                 }
-            });
-        }),
-        bug("unknown-tool-after-a-failure-ends-the-run", &[clause::AGENT_FAILURE], |agent| {
-            agent.after_round = Box::new(|run| {
-                let told = |start: &str| {
-                    run.list
-                        .iter()
-                        .any(|message| is(message, &["tool"]) && text(&message["content"]).starts_with(start))
-                };
-                if told("The tool failed") && told("There is no tool") {
-                    run.stop = Some("too many problems".to_owned());
-                }
-            });
-        }),
-        bug("third-call-takes-the-arguments-of-the-first", RESPONSE, |agent| {
-            on_response(agent, |_, message| {
-                let own = calls(message);
-                for call in calls_mut(message).skip(2) {
-                    if own[0]["name"] == call["name"] && own[1]["name"] != call["name"] {
-                        call.insert("args".into(), own[0]["args"].clone());
-                    }
-                }
-            });
+            }
         }),
     ]
 }
