@@ -23,11 +23,11 @@ impl<T: Into<FaultTerms>> Clauses for T {}
 pub(crate) struct FaultTerms {
     clauses: &'static [&'static str],
     profiles: &'static [JudgeProfile],
-    kind: FaultKind,
+    kind: TwinFault,
 }
 
 #[derive(Clone, Copy)]
-enum FaultKind {
+enum TwinFault {
     /// It breaks the clauses.
     Bug,
     /// The clauses and errata permit it.
@@ -40,7 +40,7 @@ enum FaultKind {
 
 impl From<&'static [&'static str]> for FaultTerms {
     fn from(clauses: &'static [&'static str]) -> Self {
-        Self { clauses, profiles: &JudgeProfile::OWN, kind: FaultKind::Bug }
+        Self { clauses, profiles: &JudgeProfile::OWN, kind: TwinFault::Bug }
     }
 }
 
@@ -58,7 +58,7 @@ impl From<&'static str> for FaultTerms {
 
 impl From<Quantity> for FaultTerms {
     fn from(quantity: Quantity) -> Self {
-        Self { kind: FaultKind::Family(quantity, &[]), ..Self::from([]) }
+        Self { kind: TwinFault::Family(quantity, &[]), ..Self::from([]) }
     }
 }
 
@@ -74,17 +74,17 @@ pub(crate) fn literal(terms: impl Clauses) -> FaultTerms {
 
 /// A reading that clauses or errata permit.
 pub(crate) fn permitted(by: impl Into<FaultTerms>) -> FaultTerms {
-    FaultTerms { kind: FaultKind::Permitted, ..by.into() }
+    FaultTerms { kind: TwinFault::Permitted, ..by.into() }
 }
 
 /// A reading that does not follow `should` clauses.
 pub(crate) fn neglect(of: impl Into<FaultTerms>) -> FaultTerms {
-    FaultTerms { kind: FaultKind::Neglect, ..of.into() }
+    FaultTerms { kind: TwinFault::Neglect, ..of.into() }
 }
 
 /// A family that makes a difference in these places only: those that begin with one of them.
 pub(crate) fn in_places(quantity: Quantity, places: &'static [&'static str]) -> FaultTerms {
-    FaultTerms { kind: FaultKind::Family(quantity, places), ..FaultTerms::from([]) }
+    FaultTerms { kind: TwinFault::Family(quantity, places), ..FaultTerms::from([]) }
 }
 
 /// Plants something on several seams at once.
@@ -93,10 +93,10 @@ pub(crate) fn several(name: FaultName, terms: impl Clauses, plant: impl Fn(&mut 
     let plant: PlantOnTwin = Box::leak(Box::new(plant));
     let reading = |neglects| Kind::Reading(Reading { permitted_by: clauses, neglects, plant });
     let (kind, breaks): (Kind, &[&str]) = match kind {
-        FaultKind::Bug => (Kind::Bug(OnTwin(plant)), clauses),
-        FaultKind::Permitted => (reading(&[]), &[]),
-        FaultKind::Neglect => (reading(clauses), &[]),
-        FaultKind::Family(quantity, places) => {
+        TwinFault::Bug => (Kind::Bug(OnTwin(plant)), clauses),
+        TwinFault::Permitted => (reading(&[]), &[]),
+        TwinFault::Neglect => (reading(clauses), &[]),
+        TwinFault::Family(quantity, places) => {
             (Kind::Family(Family { quantity, places, change: None, plant, n: 1, member: "" }), &[])
         }
     };
