@@ -135,7 +135,8 @@ fn by_characters(raw: &str, escape: impl Fn(&str) -> String) -> String {
 }
 
 /// The members of requests that a program declares as fields, beside those of events.
-const FIELDS: &str = "type iteration text events responsePrefix contextMode instructions messages model maxRecursionDepth prompt verify maxIterations maxToolCallsPerIteration tool_calls id name tool_call_id complete reason";
+const FIELDS: &str = "type iteration text events responsePrefix contextMode instructions messages model maxRecursionDepth prompt \
+    verify maxIterations maxToolCallsPerIteration tool_calls id name tool_call_id complete reason";
 
 /// As Go's `encoding/json` folds names: small letters, with the long s and the Kelvin sign among them.
 fn folded(name: &str) -> String {
