@@ -5,8 +5,7 @@ use crate::{bugs, deeds, gateways, growth, over_wire, readings, session, univers
 use std::sync::LazyLock;
 
 static ALL: LazyLock<Vec<Planted>> = LazyLock::new(|| {
-    let tables = [bugs::TABLES, readings::TABLES, growth::TABLES, &[deeds::DEEDS]];
-    let of_twin = tables.into_iter().flatten().copied().flatten().copied();
+    let of_twin = bugs::all().chain(readings::all()).chain(growth::all()).chain(deeds::DEEDS.iter().copied());
     of_twin.chain(universal::all()).chain(over_wire::all()).chain(session::all()).chain(gateways::all()).collect()
 });
 

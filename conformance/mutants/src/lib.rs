@@ -35,6 +35,7 @@ mod pairs;
 mod permitted;
 mod place;
 mod planted;
+mod plants;
 mod readings;
 mod serving;
 mod session;

@@ -82,7 +82,10 @@ impl Kind {
 
 /// A change of the twin.
 #[derive(Clone, Copy)]
-pub struct OnTwin(pub(crate) fn(&mut Twin));
+pub struct OnTwin(pub(crate) PlantOnTwin);
+
+/// Plants something on the twin.
+pub(crate) type PlantOnTwin = &'static (dyn Fn(&mut Twin) + Send + Sync);
 
 /// A change of the agent.
 #[derive(Clone, Copy)]
@@ -119,7 +122,7 @@ pub struct Reading {
     pub permitted_by: &'static [&'static str],
     /// The `should` clauses that it does not follow. Only cases of these may object.
     pub neglects: &'static [&'static str],
-    pub(crate) plant: fn(&mut Twin),
+    pub(crate) plant: PlantOnTwin,
 }
 
 /// Bugs of the twin that differ only in the size from which on they show: one of them, the smallest unless its name says more.
@@ -131,7 +134,7 @@ pub struct Family {
     pub(crate) places: &'static [&'static str],
     /// What it does to the texts of the input.
     pub(crate) change: Option<fn(&str, usize) -> String>,
-    pub(crate) plant: fn(&mut Twin),
+    pub(crate) plant: PlantOnTwin,
     /// The size.
     pub(crate) n: usize,
     /// The members of the input in which it changes texts.

@@ -1,68 +1,87 @@
 //! Caches whose keys are only a part of the input: each answers with the first output for its key.
 
-use super::{Planted, bug};
-use crate::twin::Twin;
-use serde_json::Value;
-use threadspec_golden::clause;
-use threadspec_judge::protocol::Op;
+use crate::plants::prelude::*;
+use crate::universal::operators::first;
 
 /// How many characters of a text make its key.
 const PART: usize = 24;
 
 /// A clause for each operation.
-const EVERY_OP: &[&str] =
-    &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE, clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS];
+const EVERY_OP: &[&str] = &[ESC_1, DOC_2, MSG_PURE, TOOLS_ACCUMULATE, LOOP_EVENTS];
+const TEXTS: &[&str] = &[ESC_1, DOC_2, MSG_PURE];
+const RUNS: &[&str] = &[TOOLS_ACCUMULATE, LOOP_EVENTS];
+const PURE: &[&str] = &[DOC_2, MSG_PURE];
 
-/// Answers with the first output for a key.
-fn recall(twin: &mut Twin, op: Op, key: &str, output: &mut Value) {
-    let key = format!("{op} {key}");
-    match twin.memory.get(&key) {
-        Some(first) => *output = first.clone(),
-        None => twin.memory[key] = output.clone(),
-    }
+/// Caches without members of these names, at any depth: for each bug the clauses and the names.
+#[rustfmt::skip]
+const WITHOUT: &[(&str, &[&str], &[&str])] = &[
+    ("answer-cached-without-results", &[DOC_2, MSG_PURE, TOOLS_RESULT, LOOP_EVENTS], &["result", "tools"]),
+    ("answer-cached-without-arguments", &[DOC_2, MSG_PURE, TOOLS_ACCUMULATE, LOOP_EVENTS], &["args"]),
+    ("answer-cached-without-ids", &[MSG_PURE, TOOLS_ID, LOOP_EVENTS], &["id", "toolCallId"]),
+    ("answer-cached-without-tools", &[ATT_NAME, MSG_PURE, TOOLS_ID, LOOP_EVENTS], &["name", "toolName", "tools"]),
+    ("answer-cached-without-roles", PURE, &["role"]),
+    ("answer-cached-without-iterations", &[DOC_2], &["iteration"]),
+    ("answer-cached-without-flags", PURE, &["recoverable"]),
+    ("answer-cached-without-the-prefix", &[DOC_6], &["responsePrefix"]),
+    ("answer-cached-without-instructions", &[CTX_SYSTEM], &["instructions"]),
+    ("answer-cached-without-the-mode", &[CTX_DEFAULT, CTX_XML], &["contextMode"]),
+];
+
+/// Answers with the first output for a key; without a key, as is right.
+fn cached(
+    name: FaultName,
+    terms: impl Clauses,
+    key: impl Fn(Op, &Value, &Value) -> Option<String> + Lasting,
+) -> Planted {
+    on::after(name, terms, move |twin, op, input, output| {
+        if let Some(key) = key(op, input, output) {
+            recall(&mut twin.memory, &format!("{op} {key}"), output);
+        }
+    })
 }
 
-fn beginning(text: &str) -> String {
-    text.chars().take(PART).collect()
+/// The same for one operation, by the input alone.
+fn cached_for(
+    name: FaultName,
+    terms: impl Clauses,
+    of: Op,
+    key: impl Fn(&Value) -> Option<String> + Lasting,
+) -> Planted {
+    cached(name, terms, move |op, input, _| if op == of { key(input) } else { None })
+}
+
+/// Gives a value that was first for its key.
+fn recall(memory: &mut Value, key: &str, value: &mut Value) {
+    match memory.get(key) {
+        Some(first) => *value = first.clone(),
+        None => memory[key] = value.clone(),
+    }
 }
 
 fn end(text: &str) -> String {
     text.chars().rev().take(PART).collect()
 }
 
-/// The text that an input is mainly about.
-fn main_text(input: &Value) -> String {
-    input["text"].as_str().map_or_else(|| input.to_string(), str::to_owned)
+fn text(input: &Value) -> Option<&str> {
+    input["text"].as_str()
 }
 
 /// The input without members of these names, at any depth.
 fn without(input: &Value, names: &[&str]) -> String {
-    fn drop_members(value: &mut Value, names: &[&str]) {
-        match value {
-            Value::Object(members) => {
-                members.retain(|name, _| !names.contains(&&**name));
-                members.values_mut().for_each(|member| drop_members(member, names));
-            }
-            Value::Array(elements) => elements.iter_mut().for_each(|element| drop_members(element, names)),
-            _ => {}
-        }
-    }
     let mut rest = input.clone();
-    drop_members(&mut rest, names);
+    each(&mut rest, &|value| {
+        if let Value::Object(members) = value {
+            members.retain(|name, _| !names.contains(&&**name));
+        }
+    });
     rest.to_string()
 }
 
 /// The input with sorted members, at any depth.
 fn sorted(input: &Value) -> String {
-    match input {
-        Value::Object(members) => {
-            let mut parts: Vec<String> = members.iter().map(|(name, value)| name.clone() + &sorted(value)).collect();
-            parts.sort_unstable();
-            format!("{{{}}}", parts.join(","))
-        }
-        Value::Array(elements) => format!("[{}]", elements.iter().map(sorted).collect::<Vec<_>>().join(",")),
-        scalar => scalar.to_string(),
-    }
+    let mut input = input.clone();
+    input.sort_all_objects();
+    input.to_string()
 }
 
 fn characters(input: &Value) -> String {
@@ -71,120 +90,81 @@ fn characters(input: &Value) -> String {
     characters.into_iter().collect()
 }
 
-pub(super) const BUGS: &[Planted] = &[
-    bug("answer-cached-by-both-ends-and-length", EVERY_OP, |twin| {
-        twin.after = |twin, op, input, output| {
+/// The members of these names, if there are events.
+fn of_thread(input: &Value, names: &[&str]) -> Option<String> {
+    let members: Vec<String> = names.iter().map(|name| input[name].to_string()).collect();
+    (!listed(input, "events").is_empty()).then(|| members.join(" "))
+}
+
+pub(super) fn bugs() -> Vec<Planted> {
+    let without =
+        WITHOUT.iter().map(|&(name, clauses, names)| cached(name, clauses, |_, input, _| Some(without(input, names))));
+    let others = [
+        cached("answer-cached-by-both-ends-and-length", EVERY_OP, |_, input, _| {
             let text = input.to_string();
-            recall(twin, op, &format!("{}{}{}", beginning(&text), end(&text), text.len()), output);
-        };
-    }),
-    bug("answer-cached-by-its-beginning", &[clause::ESC_1], |twin| {
-        twin.after = |twin, op, input, output| {
-            if op == Op::Escape {
-                recall(twin, op, &beginning(&main_text(input)), output);
-            }
-        };
-    }),
-    bug("answer-cached-by-its-end", &[clause::ESC_1], |twin| {
-        twin.after = |twin, op, input, output| {
-            if op == Op::Escape {
-                recall(twin, op, &end(&main_text(input)), output);
-            }
-        };
-    }),
-    bug("document-cached-by-its-first-1500-characters", &[clause::DOC_2], |twin| {
-        twin.after = |twin, op, _, output| {
+            Some(format!("{}{}{}", first(&text, PART), end(&text), text.len()))
+        }),
+        cached_for("answer-cached-by-its-beginning", ESC_1, Op::Escape, |input| Some(first(text(input)?, PART))),
+        cached_for("answer-cached-by-its-end", ESC_1, Op::Escape, |input| Some(end(text(input)?))),
+        cached("document-cached-by-its-first-1500-characters", DOC_2, |op, _, output| {
             let document = output.to_string();
-            if op == Op::Serialize && document.chars().count() > 1_500 {
-                recall(twin, op, &document.chars().take(1_500).collect::<String>(), output);
+            (op == Op::Serialize && document.chars().count() > 1_500).then(|| first(&document, 1_500))
+        }),
+        cached("messages-cached-by-their-first-30-texts", MSG_PURE, |_, input, _| {
+            let (first, rest) = listed(input, "events").split_at_checked(30)?;
+            (!rest.is_empty()).then(|| Value::from(first).to_string())
+        }),
+        cached("answer-cached-by-its-characters", TEXTS, |_, input, _| Some(characters(input))),
+        cached("answer-cached-whatever-the-case", TEXTS, |_, input, _| Some(input.to_string().to_lowercase())),
+        cached("answer-cached-whatever-the-white-space", TEXTS, |_, input, _| {
+            Some(input.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
+        }),
+        cached("answer-cached-whatever-the-accents", ESC_3, |_, input, _| {
+            Some(input.to_string().replace("e\u{301}", "\u{e9}"))
+        }),
+        cached("answer-cached-by-sorted-members", [JSON_4, MSG_PURE], |_, input, _| Some(sorted(input))),
+        cached("answer-cached-whatever-the-types", PURE, |_, input, _| Some(input.to_string().replace('"', ""))),
+        cached("answer-cached-by-the-script", RUNS, |op, input, _| {
+            matches!(op, Op::Tools | Op::Loop).then(|| input["model"].to_string())
+        }),
+        cached("answer-cached-by-the-question", RUNS, |op, input, _| {
+            matches!(op, Op::Tools | Op::Loop).then(|| self::without(input, &["model", "tools"]))
+        }),
+        cached_for("escaped-texts-cached-by-length-and-ends", ESC_3, Op::Escape, |input| {
+            let text: Vec<char> = text(input)?.chars().collect();
+            let ends = || text[..8].iter().chain(&text[text.len() - 8..]).collect::<String>();
+            (text.len() > 16).then(|| format!("{} {}", text.len(), ends()))
+        }),
+        cached_for("escaped-texts-cached-ignoring-case", ESC_3, Op::Escape, |input| {
+            Some(input["text"].to_string().to_lowercase())
+        }),
+        cached_for("document-cached-by-count-and-last-event", DOC_2, Op::Serialize, |input| {
+            let events = listed(input, "events");
+            Some(format!("{} {} {}", events.len(), events.last()?, input["responsePrefix"]))
+        }),
+        cached_for("document-cached-by-texts-alone", ATT_ITERATION, Op::Serialize, |input| {
+            let mut input = input.clone();
+            each_event(&mut input).for_each(|event| event["iteration"] = Value::Null);
+            Some(input.to_string())
+        }),
+        cached_for("document-cached-without-its-prefix", DOC_6, Op::Serialize, |input| of_thread(input, &["events"])),
+        cached_for("messages-cached-without-instructions", MSG_PURE, Op::Messages, |input| {
+            of_thread(input, &["contextMode", "events"])
+        }),
+        cached_for("messages-cached-without-their-mode", MSG_PURE, Op::Messages, |input| {
+            of_thread(input, &["instructions", "events"])
+        }),
+        cached_for("messages-cached-by-call-ids", MSG_PURE, Op::Messages, |input| {
+            let ids: Vec<&Value> = listed(input, "events").iter().map(|event| &event["toolCallId"]).collect();
+            let key = || json!([input["contextMode"], input["instructions"], ids]).to_string();
+            ids.iter().any(|id| !id.is_null()).then(key)
+        }),
+        on::before_serialize("arguments-cached-by-call-id", EVT_CALL, |twin, input| {
+            for event in events_of(input, "tool_call").filter(|event| event["args"].is_object()) {
+                let id = event["toolCallId"].to_string();
+                recall(&mut twin.memory, &id, &mut event["args"]);
             }
-        };
-    }),
-    bug("messages-cached-by-their-first-30-texts", &[clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| {
-            if let Some((first, [_, ..])) = input["events"].as_array().and_then(|events| events.split_at_checked(30)) {
-                recall(twin, op, &Value::from(first).to_string(), output);
-            }
-        };
-    }),
-    bug("answer-cached-by-its-characters", &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &characters(input), output);
-    }),
-    bug("answer-cached-whatever-the-case", &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &input.to_string().to_lowercase(), output);
-    }),
-    bug("answer-cached-whatever-the-white-space", &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| {
-            let words: Vec<String> = input.to_string().split_whitespace().map(str::to_owned).collect();
-            recall(twin, op, &words.join(" "), output);
-        };
-    }),
-    bug("answer-cached-whatever-the-accents", &[clause::ESC_3], |twin| {
-        twin.after = |twin, op, input, output| {
-            recall(twin, op, &input.to_string().replace("e\u{301}", "\u{e9}"), output);
-        };
-    }),
-    bug("answer-cached-by-sorted-members", &[clause::JSON_4, clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &sorted(input), output);
-    }),
-    bug("answer-cached-whatever-the-types", &[clause::DOC_2, clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &input.to_string().replace('"', ""), output);
-    }),
-    bug(
-        "answer-cached-without-results",
-        &[clause::DOC_2, clause::MSG_PURE, clause::TOOLS_RESULT, clause::LOOP_EVENTS],
-        |twin| {
-            twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["result", "tools"]), output);
-        },
-    ),
-    bug(
-        "answer-cached-without-arguments",
-        &[clause::DOC_2, clause::MSG_PURE, clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS],
-        |twin| {
-            twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["args"]), output);
-        },
-    ),
-    bug("answer-cached-without-ids", &[clause::MSG_PURE, clause::TOOLS_ID, clause::LOOP_EVENTS], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["id", "toolCallId"]), output);
-    }),
-    bug(
-        "answer-cached-without-tools",
-        &[clause::ATT_NAME, clause::MSG_PURE, clause::TOOLS_ID, clause::LOOP_EVENTS],
-        |twin| {
-            twin.after =
-                |twin, op, input, output| recall(twin, op, &without(input, &["name", "toolName", "tools"]), output);
-        },
-    ),
-    bug("answer-cached-without-roles", &[clause::DOC_2, clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["role"]), output);
-    }),
-    bug("answer-cached-without-iterations", &[clause::DOC_2], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["iteration"]), output);
-    }),
-    bug("answer-cached-without-flags", &[clause::DOC_2, clause::MSG_PURE], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["recoverable"]), output);
-    }),
-    bug("answer-cached-without-the-prefix", &[clause::DOC_6], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["responsePrefix"]), output);
-    }),
-    bug("answer-cached-without-instructions", &[clause::CTX_SYSTEM], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["instructions"]), output);
-    }),
-    bug("answer-cached-without-the-mode", &[clause::CTX_DEFAULT, clause::CTX_XML], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["contextMode"]), output);
-    }),
-    bug("answer-cached-by-the-script", &[clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS], |twin| {
-        twin.after = |twin, op, input, output| {
-            if matches!(op, Op::Tools | Op::Loop) {
-                recall(twin, op, &input["model"].to_string(), output);
-            }
-        };
-    }),
-    bug("answer-cached-by-the-question", &[clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS], |twin| {
-        twin.after = |twin, op, input, output| {
-            if matches!(op, Op::Tools | Op::Loop) {
-                recall(twin, op, &without(input, &["model", "tools"]), output);
-            }
-        };
-    }),
-];
+        }),
+    ];
+    without.chain(others).collect()
+}

@@ -1,24 +1,17 @@
-//! What is read, and what is refused.
+//! What is read, and what is refused: events, and members that nobody checks, treated as the host language treats them.
 
-use super::{Planted, bug, crash, hardened};
+use crate::plants::TwinSite::{Escaped, Raw, Response};
+use crate::plants::prelude::*;
 use crate::twin::input::raw_input;
-use serde_json::{Value, json};
-use threadspec::Event;
+use crate::twin::parts::text_member;
+use threadspec::ecma_string;
 use threadspec::surrogates::replace_surrogates;
-use threadspec_golden::clause;
 use threadspec_judge::json::tokens;
-use threadspec_judge::protocol::{RejectKind, Reply};
+use threadspec_judge::protocol::RejectKind;
 
 /// Whether JSON text has the escape of a lone surrogate.
 fn is_cut(raw: &str) -> bool {
     raw_input(raw) != raw
-}
-
-/// Sets a member that is missing.
-fn default(event: &mut Value, name: &str, value: impl Into<Value>) {
-    if event.is_object() && event.get(name).is_none() {
-        event[name] = value.into();
-    }
 }
 
 /// Reads JSON text, and crashes if it is nested more deeply than the limit.
@@ -33,240 +26,242 @@ fn shallow(raw: &str, limit: usize) -> String {
     raw_input(raw)
 }
 
-pub(super) const BUGS: &[Planted] = &[
-    bug("unknown-types-skipped", &[clause::INP_1], |twin| {
-        twin.events = |events| {
+/// Reads JSON text, and crashes at a token that is such.
+fn crashing(raw: &str, why: &'static str, is_such: impl Fn(&str) -> bool) -> String {
+    if tokens(raw).any(is_such) { crash(why) } else { raw_input(raw) }
+}
+
+/// Says of a bad event something else.
+fn complains(name: FaultName, written: fn(usize, &threadspec::Error) -> String) -> Planted {
+    on::complaint(name, INP_1, move |index, error| Reply::Reject {
+        kind: RejectKind::InvalidEvent,
+        message: written(index, error),
+    })
+}
+
+/// Replaces the numbers of iterations.
+fn iterations(name: FaultName, other: fn(&Value) -> Option<Value>) -> Planted {
+    event_member(name, INP_1, "iteration", other)
+}
+
+/// Sets a member that an operation lacks.
+fn missing(
+    name: FaultName,
+    clause: &'static str,
+    of: &'static [Op],
+    name_of: &'static str,
+    value: fn() -> Value,
+) -> Planted {
+    on::before(name, clause, move |_, op, input| {
+        if of.contains(&op) {
+            set_default(input, name_of, value());
+        }
+    })
+}
+
+fn as_text(value: &Value) -> Option<Value> {
+    (!value.is_string()).then(|| ecma_string(value).into())
+}
+
+fn read(value: &Value) -> Option<Value> {
+    serde_json::from_str(value.as_str()?).ok()
+}
+
+pub(super) fn bugs() -> Vec<Planted> {
+    let lone = |name, clauses: &[&'static str], other: &'static str| {
+        on::raw_input(name, hardened(clauses.to_vec().leak() as &'static [_]), move |raw| {
+            replace_surrogates(raw, other).into_owned()
+        })
+    };
+    vec![
+        on::events("unknown-types-skipped", INP_1, |events| {
             let unknown = |event: &Result<Event, Reply>| matches!(event, Err(Reply::Reject { message, .. }) if message.contains("unknown event type"));
             events.into_iter().filter(|event| !unknown(event)).collect()
-        };
-    }),
-    bug("unknown-roles-are-users", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if event["role"].as_str().is_some_and(|role| !["user", "assistant", "system"].contains(&role)) {
-                event["role"] = "user".into();
+        }),
+        event_member("unknown-roles-are-users", INP_1, "role", |role| {
+            (!["user", "assistant", "system"].contains(&role.as_str()?)).then(|| "user".into())
+        }),
+        on::events("bad-events-skipped", INP_1, |events| Ok(events.into_iter().filter_map(Result::ok).collect())),
+        on::events("events-before-the-bad-one-returned", INP_1, |events| {
+            Ok(events.into_iter().map_while(Result::ok).collect())
+        }),
+        on::event("missing-text-is-empty", INP_1, |event| {
+            if let Some(member) = text_member(event).filter(|_| event["type"] != "tool_result") {
+                set_default(event, member, "".into());
             }
-        };
-    }),
-    bug("bad-events-skipped", &[clause::INP_1], |twin| {
-        twin.events = |events| Ok(events.into_iter().filter_map(Result::ok).collect());
-    }),
-    bug("events-before-the-bad-one-returned", &[clause::INP_1], |twin| {
-        twin.events = |events| Ok(events.into_iter().map_while(Result::ok).collect());
-    }),
-    bug("missing-text-is-empty", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            let field = match event["type"].as_str() {
-                Some("message") => "content",
-                Some("error") => "error",
-                Some("human_input_requested") => "question",
-                Some("human_input_received") => "response",
-                Some("completion") => "result",
-                Some("summary") => "summary",
-                _ => return,
-            };
-            default(event, field, "");
-        };
-    }),
-    bug("missing-text-is-undefined", &[clause::INP_1], |twin| {
-        twin.event = |event| default(event, "content", "undefined")
-    }),
-    bug("numbers-read-as-texts", &[clause::INP_1], |twin| {
-        twin.event = |event| {
+        }),
+        event_default("missing-text-is-undefined", "content", || "undefined".into()),
+        on::event("numbers-read-as-texts", INP_1, |event| {
             for name in ["content", "error", "question", "response", "summary", "toolName", "toolCallId"] {
                 if let Some(Value::Number(number)) = event.get(name) {
                     event[name] = number.to_string().into();
                 }
             }
-        };
-    }),
-    bug("missing-iteration-is-zero", &[clause::INP_1], |twin| twin.event = |event| default(event, "iteration", 0)),
-    bug("negative-iterations-accepted", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if event["iteration"].as_i64().is_some_and(|iteration| iteration < 0) {
-                event["iteration"] = 0.into();
-            }
-        };
-    }),
-    bug("fractions-of-iterations-cut-off", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if let Some(iteration) = event["iteration"].as_f64().filter(|iteration| iteration.fract() != 0.0) {
-                event["iteration"] = iteration.trunc().into();
-            }
-        };
-    }),
-    bug("iterations-beyond-2-53-accepted", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if event["iteration"].as_u64().is_some_and(|iteration| iteration >= 1 << 53) {
-                event["iteration"] = 1.into();
-            }
-        };
-    }),
-    bug("iterations-read-from-texts", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if let Some(iteration) = event["iteration"].as_str().and_then(|text| text.parse::<u64>().ok()) {
-                event["iteration"] = iteration.into();
-            }
-        };
-    }),
-    bug("iteration-1-0-refused", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if event["iteration"].is_f64() {
-                event["iteration"] = event["iteration"].to_string().into();
-            }
-        };
-    }),
-    bug("summarized-numbers-not-checked", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if let Some(numbers) = event.get_mut("summarizedIterations").and_then(Value::as_array_mut) {
-                numbers.retain(|number| number.as_f64().is_some_and(|number| number >= 0.0 && number.fract() == 0.0));
-            }
-        };
-    }),
-    bug("array-arguments-accepted", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if event["args"].is_array() {
-                event["args"] = json!({});
-            }
-        };
-    }),
-    bug("arguments-read-from-text", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if let Some(args) = event["args"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) {
-                event["args"] = args;
-            }
-        };
-    }),
-    bug("missing-arguments-are-empty", &[clause::INP_1], |twin| twin.event = |event| default(event, "args", json!({}))),
-    bug("recoverable-by-default", &[clause::INP_1], |twin| twin.event = |event| default(event, "recoverable", true)),
-    bug("recoverable-by-truthiness", &[clause::INP_1], |twin| {
-        twin.event = |event| {
-            if let Some(value) = event.get("recoverable").filter(|value| !value.is_boolean()) {
-                event["recoverable"] =
-                    (!matches!(value, Value::Null) && *value != json!("") && *value != json!(0)).into();
-            }
-        };
-    }),
-    bug("complaint-without-index", &[clause::INP_1], |twin| {
-        twin.complaint = |_, error| Reply::Reject { kind: RejectKind::InvalidEvent, message: error.to_string() };
-    }),
-    bug("complaint-without-field", &[clause::INP_1], |twin| {
-        twin.complaint = |index, error| Reply::Reject {
-            kind: RejectKind::InvalidEvent,
-            message: format!("event {index}: {}", error.reason()),
-        };
-    }),
-    bug("complaint-without-reason", &[clause::INP_1], |twin| {
-        twin.complaint = |index, _| Reply::Reject { kind: RejectKind::InvalidEvent, message: format!("event {index}") };
-    }),
-    bug("complaint-about-the-whole-input", &[clause::INP_1], |twin| {
-        twin.complaint =
-            |index, error| Reply::Reject { kind: RejectKind::InvalidInput, message: format!("event {index}: {error}") };
-    }),
-    bug("complaint-counts-from-one", &[clause::INP_1], |twin| {
-        twin.complaint = |index, error| crate::twin::input::complaint(index + 1, error);
-    }),
-    bug("extra-fields-refused", &[clause::INP_2], |twin| {
-        twin.event = |event| {
+        }),
+        event_default("missing-iteration-is-zero", "iteration", || 0.into()),
+        iterations("negative-iterations-accepted", |number| (number.as_i64()? < 0).then(|| 0.into())),
+        iterations("fractions-of-iterations-cut-off", |number| {
+            number.as_f64().filter(|number| number.fract() != 0.0).map(|number| number.trunc().into())
+        }),
+        iterations("iterations-beyond-2-53-accepted", |number| (number.as_u64()? >= 1 << 53).then(|| 1.into())),
+        iterations("iterations-read-from-texts", |text| Some(text.as_str()?.parse::<u64>().ok()?.into())),
+        iterations("iteration-1-0-refused", |number| number.is_f64().then(|| number.to_string().into())),
+        iterations("null-iteration-is-zero", |iteration| iteration.is_null().then(|| 0.into())),
+        iterations("truth-is-an-integer", |truth| Some(u8::from(truth.as_bool()?).into())),
+        event_member("summarized-numbers-not-checked", INP_1, "summarizedIterations", |numbers| {
+            let is_sound =
+                |number: &&Value| number.as_f64().is_some_and(|number| number >= 0.0 && number.fract() == 0.0);
+            Some(numbers.as_array()?.iter().filter(is_sound).cloned().collect())
+        }),
+        event_member("array-arguments-accepted", INP_1, "args", |args| args.is_array().then(|| json!({}))),
+        event_member("arguments-read-from-text", INP_1, "args", read),
+        event_default("missing-arguments-are-empty", "args", || json!({})),
+        event_default("recoverable-by-default", "recoverable", || true.into()),
+        event_member("recoverable-by-truthiness", INP_1, "recoverable", |value| {
+            (!value.is_boolean()).then(|| (!value.is_null() && *value != "" && *value != 0).into())
+        }),
+        complains("complaint-without-index", |_, error| error.to_string()),
+        complains("complaint-without-field", |index, error| format!("event {index}: {}", error.reason())),
+        complains("complaint-without-reason", |index, _| format!("event {index}")),
+        complains("complaint-counts-from-one", |index, error| format!("event {}: {error}", index + 1)),
+        on::complaint("complaint-about-the-whole-input", INP_1, |index, error| Reply::Reject {
+            kind: RejectKind::InvalidInput,
+            message: format!("event {index}: {error}"),
+        }),
+        on::event("extra-fields-refused", INP_2, |event| {
             if event.get("timestamp").is_some() {
                 event["type"] = Value::Null;
             }
-        };
-    }),
-    bug("extra-fields-become-attributes", &[clause::INP_2, clause::DOC_5], |twin| {
-        twin.before = |twin, _, input| {
-            let stamped = input["events"].as_array().into_iter().flatten().any(|event| event["timestamp"].is_number());
-            twin.attributes = if stamped { |list, _| list.push(("timestamp", "0".to_owned())) } else { |_, _| {} };
-        };
-    }),
-    bug("id-field-is-the-id", &[clause::INP_2, clause::ATT_ID], |twin| {
-        twin.before = |twin, _, input| twin.memory = input["events"].clone();
-        twin.id = |twin, _, position| match &twin.memory[position]["id"] {
-            Value::String(id) => id.clone(),
-            Value::Number(id) => id.to_string(),
-            _ => position.to_string(),
-        };
-    }),
-    bug("result-with-a-name-of-its-own", &[clause::INP_2, clause::ATT_NAME], |twin| {
-        twin.before = |_, _, input| {
-            for event in input["events"].as_array_mut().into_iter().flatten() {
-                if let Some(name) = event["toolName"].as_str().filter(|_| event["type"] == "tool_result") {
+        }),
+        on::before("extra-fields-become-attributes", [INP_2, DOC_5], |twin, _, input| {
+            let is_stamped = listed(input, "events").iter().any(|event| event["timestamp"].is_number());
+            twin.attributes = if is_stamped { &|list, _| list.push(("timestamp", "0".to_owned())) } else { &|_, _| {} };
+        }),
+        on::several("id-field-is-the-id", [INP_2, ATT_ID], |twin| {
+            twin.before = &|twin, _, input| twin.memory = input["events"].clone();
+            twin.id = &|twin, _, position| match &twin.memory[position]["id"] {
+                Value::String(id) => id.clone(),
+                Value::Number(id) => id.to_string(),
+                _ => position.to_string(),
+            };
+        }),
+        on::before("result-with-a-name-of-its-own", [INP_2, ATT_NAME], |_, _, input| {
+            for event in events_of(input, "tool_result") {
+                if let Some(name) = event["toolName"].as_str() {
                     event["result"] = format!("{name}: {}", event["result"]).into();
                 }
             }
-        };
-    }),
-    bug("status-field-is-the-status", &[clause::INP_2, clause::ATT_STATUS], |twin| {
-        twin.before = |twin, _, input| {
-            let failed = input["events"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .any(|event| event["status"] == "error" || event["isError"] == true);
-            twin.attributes = if failed {
-                |list, _| {
-                    list.iter_mut()
-                        .filter(|(name, _)| *name == "status")
-                        .for_each(|(_, value)| "error".clone_into(value));
+        }),
+        on::before("status-field-is-the-status", [INP_2, ATT_STATUS], |twin, _, input| {
+            let has_failed = each_event(input).any(|event| event["status"] == "error" || event["isError"] == true);
+            twin.attributes = if has_failed {
+                &|list, _| {
+                    let statuses = list.iter_mut().filter(|(name, _)| *name == "status");
+                    statuses.for_each(|(_, value)| "error".clone_into(value));
                 }
             } else {
-                |_, _| {}
+                &|_, _| {}
             };
-        };
-    }),
-    bug("internal-events-hidden", &[clause::INP_2], |twin| {
-        twin.before = |_, _, input| {
-            if let Some(events) = input["events"].as_array_mut() {
-                events.retain(|event| event.get("display").is_none());
+        }),
+        on::before("internal-events-hidden", INP_2, |_, _, input| {
+            list(input, "events").into_iter().for_each(|events| events.retain(|event| event.get("display").is_none()));
+        }),
+        on::raw_input("deep-values-crash", INP_3, |raw| shallow(raw, 500)),
+        on::raw_input("values-90-deep-crash", INP_3, |raw| shallow(raw, 90)),
+        on::raw_input("numbers-out-of-range-crash", INP_3, |raw| {
+            crashing(raw, "number out of range", |token| {
+                token.parse::<f64>().is_ok_and(f64::is_infinite) && !token.starts_with('I')
+            })
+        }),
+        on::raw_input("large-integers-crash", [INP_3, JSON_LARGE], |raw| {
+            crashing(raw, "integer overflow", |token| {
+                token.len() > 20 && token.bytes().all(|byte| byte.is_ascii_digit())
+            })
+        }),
+        on::raw_input("lone-surrogates-crash", INP_SURROGATE, |raw| {
+            if is_cut(raw) { crash("surrogates not allowed") } else { raw_input(raw) }
+        }),
+        on::raw_input("lone-surrogates-refused", INP_SURROGATE, str::to_owned),
+        on::raw_input("lone-surrogates-lose-the-log", INP_SURROGATE, |raw| {
+            if is_cut(raw) { "{\"events\":[],\"text\":\"\"}".to_owned() } else { raw_input(raw) }
+        }),
+        lone("lone-surrogates-removed", &[INP_SURROGATE, ESC_FORBIDDEN], ""),
+        lone("lone-surrogates-as-question-marks", &[INP_SURROGATE], "?"),
+        lone("lone-surrogates-as-three-bytes", &[INP_SURROGATE, ESC_FORBIDDEN], "\\ufffd\\ufffd\\ufffd"),
+        on::raw_input("escaped-backslashes-overlooked", INP_SURROGATE, |raw| {
+            raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"))
+        }),
+        on::raw_input("escapes-in-capitals-not-joined", INP_SURROGATE, |raw| {
+            raw_input(&raw.replace("\\uD83D", "\\ufffd").replace("\\uDE00", "\\ufffd"))
+        }),
+        edit("surrogate-pairs-split", [INP_SURROGATE, ESC_3], Escaped, |text| {
+            text.replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}")
+        }),
+        member(
+            "null-options-refused",
+            [DOC_PREFIX_EMPTY, CTX_DEFAULT],
+            &["responsePrefix", "contextMode", "instructions"],
+            |option| option.is_null().then(|| json!({})),
+        ),
+        on::before("missing-events-are-none", INP_1, |_, op, input| {
+            if matches!(op, Op::Serialize | Op::Messages) && input.get("events").is_none_or(Value::is_null) {
+                input["events"] = json!([]);
             }
-        };
-    }),
-    bug("deep-values-crash", &[clause::INP_3], |twin| twin.raw_input = |raw| shallow(raw, 500)),
-    bug("values-90-deep-crash", &[clause::INP_3], |twin| twin.raw_input = |raw| shallow(raw, 90)),
-    bug("numbers-out-of-range-crash", &[clause::INP_3], |twin| {
-        twin.raw_input = |raw| {
-            let infinite = |token: &str| token.parse::<f64>().is_ok_and(f64::is_infinite) && !token.starts_with('I');
-            if tokens(raw).any(infinite) { crash("number out of range") } else { raw_input(raw) }
-        };
-    }),
-    bug("large-integers-crash", &[clause::INP_3, clause::JSON_LARGE], |twin| {
-        twin.raw_input = |raw| {
-            let large = |token: &str| token.len() > 20 && token.bytes().all(|byte| byte.is_ascii_digit());
-            if tokens(raw).any(large) { crash("integer overflow") } else { raw_input(raw) }
-        };
-    }),
-    bug("lone-surrogates-crash", &[clause::INP_SURROGATE], |twin| {
-        twin.raw_input = |raw| if is_cut(raw) { crash("surrogates not allowed") } else { raw_input(raw) };
-    }),
-    bug("lone-surrogates-refused", &[clause::INP_SURROGATE], |twin| twin.raw_input = str::to_owned),
-    bug("lone-surrogates-lose-the-log", &[clause::INP_SURROGATE], |twin| {
-        twin.raw_input = |raw| if is_cut(raw) { "{\"events\":[],\"text\":\"\"}".to_owned() } else { raw_input(raw) };
-    }),
-    hardened("lone-surrogates-removed", &[clause::INP_SURROGATE, clause::ESC_FORBIDDEN], |twin| {
-        twin.raw_input = |raw| replace_surrogates(raw, "").into_owned();
-    }),
-    hardened("lone-surrogates-as-question-marks", &[clause::INP_SURROGATE], |twin| {
-        twin.raw_input = |raw| replace_surrogates(raw, "?").into_owned();
-    }),
-    hardened("lone-surrogates-as-three-bytes", &[clause::INP_SURROGATE, clause::ESC_FORBIDDEN], |twin| {
-        twin.raw_input = |raw| replace_surrogates(raw, "\\ufffd\\ufffd\\ufffd").into_owned();
-    }),
-    bug("escaped-backslashes-overlooked", &[clause::INP_SURROGATE], |twin| {
-        twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));
-    }),
-    bug("escapes-in-capitals-not-joined", &[clause::INP_SURROGATE], |twin| {
-        twin.raw_input = |raw| raw_input(&raw.replace("\\uD83D", "\\ufffd").replace("\\uDE00", "\\ufffd"));
-    }),
-    bug("surrogate-pairs-split", &[clause::INP_SURROGATE, clause::ESC_3], |twin| {
-        twin.text =
-            |twin, raw| crate::twin::text::text(twin, raw).replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}");
-    }),
-    bug("null-options-refused", &[clause::DOC_PREFIX_EMPTY, clause::CTX_DEFAULT], |twin| {
-        twin.before = |_, _, input| {
-            for name in ["responsePrefix", "contextMode", "instructions"] {
-                if input.get(name).is_some_and(Value::is_null) {
-                    input[name] = json!({});
-                }
+        }),
+        member("one-event-is-a-list", INP_1, &["events"], |event| event.is_object().then(|| json!([event]))),
+        member("events-read-from-text", INP_1, &["events"], read),
+        member("events-that-are-no-list-are-none", INP_1, &["events"], |events| {
+            (!events.is_array()).then(|| json!([]))
+        }),
+        member("prefix-converted-to-text", INP_1, &["responsePrefix"], |prefix| {
+            if prefix.is_null() { None } else { as_text(prefix) }
+        }),
+        member("instructions-joined", INP_1, &["instructions"], |list| {
+            let texts: Option<Vec<&str>> = list.as_array()?.iter().map(Value::as_str).collect();
+            Some(texts?.join("\n").into())
+        }),
+        member("text-converted-to-text", INP_1, &["text"], as_text),
+        missing("missing-text-to-escape-is-empty", INP_1, &[Op::Escape], "text", || "".into()),
+        missing("missing-prompt-is-empty", LOOP_PROMPT, &[Op::Loop], "prompt", || "".into()),
+        missing("missing-script-is-empty", INP_1, &[Op::Tools, Op::Loop], "model", || json!([])),
+        member(
+            "limits-read-from-texts",
+            [INP_1, LOOP_MAX, TOOLS_DEPTH],
+            &["maxIterations", "maxToolCallsPerIteration", "maxRecursionDepth"],
+            |limit| Some(limit.as_str()?.parse::<u64>().ok()?.into()),
+        ),
+        member("mode-by-truthiness", CTX_UNKNOWN, &["contextMode"], |mode| mode.as_bool().map(|_| "xml".into())),
+        on::after("empty-output-is-null", ESC_3, |_, _, _, output| {
+            if output == "" {
+                *output = Value::Null;
             }
-        };
-    }),
-];
+        }),
+        on::after_loop("response-of-no-response-is-null", LOOP_RESPONSE, |_, _, output| {
+            if output["response"] == "" {
+                output["response"] = Value::Null;
+            }
+        }),
+        on::after_loop("response-of-a-stopped-run-is-empty", LOOP_RESPONSE, |_, _, output| {
+            if output["stopReason"] == "stop_condition" {
+                output["response"] = "".into();
+            }
+        }),
+        edit("response-never-returned", LOOP_RESPONSE, Response, |_| String::new()),
+        edit("spaces-collapsed", ESC_3, Escaped, |text| {
+            let mut collapsed = text.to_owned();
+            while collapsed.contains("  ") {
+                collapsed = collapsed.replace("  ", " ");
+            }
+            collapsed
+        }),
+        swap("backslashes-doubled-in-text", ESC_3, Escaped, &[("\\", "\\\\")]),
+        swap("percent-signs-as-references", [ESC_2, ESC_3], Escaped, &[("%", "&#37;")]),
+        swap("slashes-as-references", ESC_3, Escaped, &[("/", "&#x2F;")]),
+        on::after_escape("nothing-to-replace-is-null", ESC_3, |_, input, output| {
+            if input["text"] == *output {
+                *output = Value::Null;
+            }
+        }),
+        edit("text-of-spaces-is-empty", ESC_3, Raw, |text| emptied(text, text.trim().is_empty())),
+    ]
+}

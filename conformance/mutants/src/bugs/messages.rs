@@ -1,85 +1,62 @@
 //! From events to messages in standard mode.
 
-use super::{Planted, bug, hardened, literal};
-use crate::twin::Twin;
-use crate::twin::context::{answers, call, joins, message, orphan, result_content};
+use super::events::{in_text, is_falsy};
+use crate::plants::TwinSite::{Content, Human};
+use crate::plants::prelude::*;
+use crate::twin::context::{answers, call, joins, message, orphan, result_content, xml};
 use crate::twin::document::calls;
 use crate::twin::text::string;
-use serde_json::Value;
-use threadspec::{Event, EventKind, Message, Role};
-use threadspec_golden::clause;
+use crate::universal::operators::first;
 
-/// The same message with another text.
-fn with_content(message: Message, change: impl FnOnce(String) -> String) -> Message {
-    match message {
-        Message::System { content } => Message::System { content: change(content) },
-        Message::Human { content } => Message::Human { content: change(content) },
-        Message::Ai { content, tool_calls } => Message::Ai { content: change(content), tool_calls },
-        Message::Tool { tool_call_id, content } => Message::Tool { tool_call_id, content: change(content) },
-    }
+/// The calls of a message.
+fn calls_of(message: &mut Value) -> impl Iterator<Item = &mut Value> {
+    message["tool_calls"].as_array_mut().into_iter().flatten()
 }
 
-/// The text of an event that is a message of this role.
-fn said(event: &Event, by: Role) -> Option<&str> {
-    match &event.kind {
-        EventKind::Message { role, content } if *role == by => Some(content),
-        _ => None,
-    }
+/// Drops or changes the message of each event of a type, given its text.
+fn of_type(name: FaultName, terms: impl Clauses, of: &'static str, written: fn(&str) -> Option<Message>) -> Planted {
+    odd_message(name, terms, move |kind, text| (kind == of).then(|| written(text)))
 }
 
-fn human_instead(twin: &Twin, event: &Event, from: &str, to: &str) -> Option<Message> {
-    message(twin, event).map(|message| match message {
-        Message::Human { content } => Message::Human { content: content.replacen(from, to, 1) },
-        other => other,
+/// Drops the messages of a type whose text is such.
+fn dropped(name: FaultName, terms: impl Clauses, of: &'static str, is_such: fn(&str) -> bool) -> Planted {
+    odd_message(name, terms, move |kind, text| (kind == of && is_such(text)).then_some(None))
+}
+
+/// Writes results in another way in messages alone: in documents, texts stay as they are.
+fn in_messages_alone(name: FaultName, written: fn(&Twin, Option<&Value>) -> String) -> Planted {
+    let written = &*Box::leak(Box::new(written));
+    on::several(name, MSG_RESULT, move |twin| {
+        twin.result_content = written;
+        twin.result_text = &|twin, result| match result {
+            Some(Value::String(text)) => text.clone(),
+            _ => crate::twin::document::result_text(twin, result),
+        };
     })
 }
 
-pub(super) const BUGS: &[Planted] = &[
-    bug("empty-user-messages-dropped", &[clause::MSG_USER], |twin| {
-        twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::User) != Some(""));
-    }),
-    bug("user-messages-trimmed", &[clause::MSG_USER], |twin| {
-        twin.message = |twin, event| match said(event, Role::User) {
-            Some(content) => Some(Message::human(content.trim())),
-            None => message(twin, event),
-        };
-    }),
-    bug("adjacent-user-messages-merged", &[clause::MSG_USER, clause::EQ_1], |twin| {
-        twin.after = |_, _, input, output| {
-            let Some(messages) = output.as_array_mut().filter(|_| input["contextMode"] != "xml") else { return };
-            let mut merged: Vec<Value> = Vec::new();
-            for message in messages.drain(..) {
-                match merged.last_mut() {
-                    Some(last) if last["type"] == "human" && message["type"] == "human" => {
-                        let both =
-                            [&last["content"], &message["content"]].map(|text| text.as_str().unwrap_or_default());
-                        last["content"] = both.join("\n").into();
-                    }
-                    _ => merged.push(message),
+pub(super) fn bugs() -> Vec<Planted> {
+    vec![
+        dropped("empty-user-messages-dropped", MSG_USER, "user", str::is_empty),
+        edit("user-messages-trimmed", MSG_USER, Content("user"), |text| text.trim().to_owned()),
+        on::messages("adjacent-user-messages-merged", [MSG_USER, EQ_1], |input, messages| {
+            if input["contextMode"] == "xml" {
+                return;
+            }
+            messages.dedup_by(|message, last| {
+                let are_both = last["type"] == "human" && message["type"] == "human";
+                if are_both {
+                    let both = [&last["content"], &message["content"]].map(|text| text.as_str().unwrap_or_default());
+                    last["content"] = both.join("\n").into();
                 }
-            }
-            *messages = merged;
-        };
-    }),
-    bug("user-messages-deduplicated", &[clause::MSG_USER], |twin| {
-        twin.after = |_, _, _, output| {
-            if let Some(messages) = output.as_array_mut() {
-                messages.dedup();
-            }
-        };
-    }),
-    bug("empty-assistant-messages-dropped", &[clause::MSG_ASSISTANT], |twin| {
-        twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::Assistant) != Some(""));
-    }),
-    bug("assistant-messages-become-human", &[clause::MSG_ASSISTANT], |twin| {
-        twin.message = |twin, event| match said(event, Role::Assistant) {
-            Some(content) => Some(Message::human(content)),
-            None => message(twin, event),
-        };
-    }),
-    bug("assistant-text-joins-the-next-call", &[clause::MSG_ASSISTANT, clause::MSG_CALL], |twin| {
-        twin.after = |_, _, _, output| {
-            let Some(messages) = output.as_array_mut() else { return };
+                are_both
+            });
+        }),
+        on::messages("user-messages-deduplicated", MSG_USER, |_, messages| messages.dedup()),
+        dropped("empty-assistant-messages-dropped", MSG_ASSISTANT, "assistant", str::is_empty),
+        dropped("blank-assistant-messages-dropped", MSG_ASSISTANT, "assistant", |text| text.trim().is_empty()),
+        of_type("assistant-messages-become-human", MSG_ASSISTANT, "assistant", |text| Some(Message::human(text))),
+        on::messages("assistant-text-joins-the-next-call", [MSG_ASSISTANT, MSG_CALL], |_, messages| {
             let joins = |pair: &[Value]| {
                 pair[0]["type"] == "ai" && pair[0]["tool_calls"].is_null() && pair[1]["tool_calls"].is_array()
             };
@@ -87,339 +64,194 @@ pub(super) const BUGS: &[Planted] = &[
                 let text = messages.remove(at);
                 messages[at]["content"] = text["content"].clone();
             }
-        };
-    }),
-    bug("system-messages-stay-system", &[clause::MSG_SYSTEM], |twin| {
-        twin.message = |twin, event| match said(event, Role::System) {
-            Some(content) => Some(Message::system(content)),
-            None => message(twin, event),
-        };
-    }),
-    bug("system-messages-unmarked", &[clause::MSG_SYSTEM], |twin| {
-        twin.message = |twin, event| match said(event, Role::System) {
-            Some(content) => Some(Message::human(content)),
-            None => message(twin, event),
-        };
-    }),
-    bug("system-messages-dropped", &[clause::MSG_SYSTEM, clause::EQ_1], |twin| {
-        twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::System).is_none());
-    }),
-    hardened("answers-unmarked", &[clause::MSG_ANSWER], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::HumanInputReceived { response } => Some(Message::human(response)),
-            _ => message(twin, event),
-        };
-    }),
-    bug("answers-marked-otherwise", &[clause::MSG_ANSWER], |twin| {
-        twin.message = |twin, event| human_instead(twin, event, "[Human Response]:", "[Human Input]:");
-    }),
-    bug("answers-without-space", &[clause::MSG_ANSWER], |twin| {
-        twin.message = |twin, event| human_instead(twin, event, "[Human Response]: ", "[Human Response]:");
-    }),
-    bug("call-with-text", &[clause::MSG_CALL], |twin| {
-        twin.message = |twin, event| match call(event) {
-            Some(call) => Some(Message::Ai { content: format!("Calling {}", call.name), tool_calls: vec![call] }),
-            None => message(twin, event),
-        };
-        twin.after = |_, _, input, output| {
-            // The grouped form is built elsewhere, and says the same.
-            let lists = output.as_array_mut().filter(|_| input["contextMode"] != "xml");
-            for message in lists.into_iter().flatten().filter(|message| message["tool_calls"].is_array()) {
-                message["content"] = "Calling".into();
+        }),
+        of_type("system-messages-stay-system", MSG_SYSTEM, "system", |text| Some(Message::system(text))),
+        of_type("system-messages-unmarked", MSG_SYSTEM, "system", |text| Some(Message::human(text))),
+        dropped("system-messages-dropped", [MSG_SYSTEM, EQ_1], "system", |_| true),
+        of_type("answers-unmarked", hardened(MSG_ANSWER), "human_input_received", |text| Some(Message::human(text))),
+        swap("answers-marked-otherwise", MSG_ANSWER, Human, &[("[Human Response]:", "[Human Input]:")]),
+        swap("answers-without-space", MSG_ANSWER, Human, &[("[Human Response]: ", "[Human Response]:")]),
+        // The grouped form says the same.
+        on::messages("call-with-text", MSG_CALL, |input, messages| {
+            let calling = messages.iter_mut().filter(|message| message["tool_calls"].is_array());
+            calling.filter(|_| input["contextMode"] != "xml").for_each(|message| message["content"] = "Calling".into());
+        }),
+        each_message("call-arguments-as-text", MSG_CALL, |message| {
+            calls_of(message).for_each(|call| call["args"] = call["args"].to_string().into());
+        }),
+        each_message("call-in-the-form-of-openai", MSG_CALL, |message| {
+            for call in calls_of(message) {
+                let function = json!({"name": call["name"], "arguments": call["args"].to_string()});
+                *call = json!({"id": call["id"], "type": "function", "function": function});
             }
-        };
-    }),
-    bug("call-arguments-as-text", &[clause::MSG_CALL], |twin| {
-        twin.after = |_, _, _, output| {
-            for message in output.as_array_mut().into_iter().flatten() {
-                for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
-                    call["args"] = call["args"].to_string().into();
-                }
+        }),
+        each_message("call-ids-made-up", [MSG_CALL, EQ_1], |message| {
+            calls_of(message).enumerate().for_each(|(index, call)| call["id"] = format!("call_{index}").into());
+        }),
+        each_message("tool-calls-empty-rather-than-absent", MSG_ASSISTANT, |message| {
+            if message["type"] == "ai" && message["tool_calls"].is_null() {
+                message["tool_calls"] = json!([]);
             }
-        };
-    }),
-    bug("call-in-the-form-of-openai", &[clause::MSG_CALL], |twin| {
-        twin.after = |_, _, _, output| {
-            for message in output.as_array_mut().into_iter().flatten() {
-                for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
-                    let function = serde_json::json!({"name": call["name"], "arguments": call["args"].to_string()});
-                    *call = serde_json::json!({"id": call["id"], "type": "function", "function": function});
-                }
-            }
-        };
-    }),
-    bug("call-ids-made-up", &[clause::MSG_CALL, clause::EQ_1], |twin| {
-        twin.after = |_, _, _, output| {
-            for message in output.as_array_mut().into_iter().flatten() {
-                for (index, call) in message["tool_calls"].as_array_mut().into_iter().flatten().enumerate() {
-                    call["id"] = format!("call_{index}").into();
-                }
-            }
-        };
-    }),
-    bug("tool-calls-empty-rather-than-absent", &[clause::MSG_ASSISTANT], |twin| {
-        twin.after = |_, _, _, output| {
-            for message in output.as_array_mut().into_iter().flatten().filter(|message| message["type"] == "ai") {
-                if message["tool_calls"].is_null() {
-                    message["tool_calls"] = serde_json::json!([]);
-                }
-            }
-        };
-    }),
-    bug("calls-grouped-across-iterations", &[clause::MSG_GROUP], |twin| {
-        twin.is_paired = |_| true;
-        twin.joins = |group, next| {
-            let id = |event: &Event| call(event).map(|call| call.id);
-            group.iter().all(|event| id(event) != id(next))
-        };
-        twin.missing = |_| None;
-        twin.orphan = |twin, id, result| Some(Message::tool(id, (twin.result_content)(twin, result)));
-    }),
-    hardened("calls-never-grouped", &[clause::MSG_GROUP, clause::PROVIDER_1], |twin| twin.is_paired = |_| false),
-    hardened("one-message-per-call", &[clause::MSG_GROUP], |twin| twin.joins = |_, _| false),
-    hardened("repeated-ids-in-one-group", &[clause::MSG_GROUP, clause::PROVIDER_1], |twin| {
-        twin.joins = |group, next| group[0].iteration == next.iteration;
-    }),
-    hardened("groups-end-at-the-same-tool", &[clause::MSG_GROUP], |twin| {
-        twin.joins = |group, next| {
+        }),
+        on::several("calls-grouped-across-iterations", MSG_GROUP, |twin| {
+            twin.is_paired = &|_| true;
+            twin.joins = &|group, next| group.iter().all(|event| id_of(event) != id_of(next));
+            twin.missing = &|_| None;
+            twin.orphan = &|twin, id, result| Some(Message::tool(id, (twin.result_content)(twin, result)));
+        }),
+        on::is_paired("calls-never-grouped", hardened([MSG_GROUP, PROVIDER_1]), |_| false),
+        on::joins("one-message-per-call", hardened(MSG_GROUP), |_, _| false),
+        on::joins("repeated-ids-in-one-group", hardened([MSG_GROUP, PROVIDER_1]), |group, next| {
+            group[0].iteration == next.iteration
+        }),
+        on::joins("groups-end-at-the-same-tool", hardened(MSG_GROUP), |group, next| {
             let tool = |event: &Event| call(event).map(|call| call.name);
             joins(group, next) && group.iter().all(|event| tool(event) != tool(next))
-        };
-    }),
-    hardened("groups-of-two-at-most", &[clause::MSG_GROUP], |twin| {
-        twin.joins = |group, next| group.len() < 2 && joins(group, next);
-    }),
-    bug("tool-results-dropped", &[clause::MSG_RESULT, clause::EQ_1], |twin| {
-        twin.message =
-            |twin, event| message(twin, event).filter(|_| !matches!(event.kind, EventKind::ToolResult { .. }));
-    }),
-    bug("results-in-python", &[clause::MSG_RESULT], |twin| {
-        twin.result_content = |twin, result| match result {
-            Some(structure @ (Value::Object(_) | Value::Array(_))) => {
-                result_content(twin, Some(structure)).replace('"', "'").replace(',', ", ").replace(':', ": ")
+        }),
+        on::joins("groups-of-two-at-most", hardened(MSG_GROUP), |group, next| group.len() < 2 && joins(group, next)),
+        dropped("tool-results-dropped", [MSG_RESULT, EQ_1], "tool_result", |_| true),
+        odd_content("results-in-python", MSG_RESULT, |twin, result| {
+            let structure = result.filter(|result| result.is_array() || result.is_object())?;
+            let text = result_content(twin, Some(structure));
+            Some(text.replace('"', "'").replace(',', ", ").replace(':', ": "))
+        }),
+        on::result_content("results-by-string", MSG_RESULT, |twin, result| {
+            in_text(result, |result| string(twin, result))
+        }),
+        in_messages_alone("string-results-quoted-in-messages", |twin, result| {
+            in_text(result, |result| twin.stringify(result))
+        }),
+        in_messages_alone("long-results-shortened-in-messages", |twin, result| {
+            first(&result_content(twin, result), 1000)
+        }),
+        in_messages_alone("empty-results-in-words", |twin, result| match result_content(twin, result) {
+            text if text.is_empty() => "(no output)".to_owned(),
+            text => text,
+        }),
+        odd_content("falsy-results-empty-in-messages", MSG_RESULT, |_, result| {
+            result.is_some_and(is_falsy).then(String::new)
+        }),
+        each_message("results-as-structures", MSG_RESULT, |message| {
+            let text = message["content"].as_str().filter(|text| text.starts_with(['{', '[']));
+            if let Some(structure) = text.filter(|_| message["type"] == "tool") {
+                message["content"] = serde_json::from_str(structure).unwrap_or_default();
             }
-            _ => result_content(twin, result),
-        };
-    }),
-    bug("results-by-string", &[clause::MSG_RESULT], |twin| {
-        twin.result_content = |twin, result| result.map_or("undefined".to_owned(), |result| string(twin, result));
-    }),
-    bug("string-results-quoted-in-messages", &[clause::MSG_RESULT], |twin| {
-        twin.result_content = |twin, result| result.map_or("undefined".to_owned(), |result| twin.stringify(result));
-        twin.result_text = |twin, result| match result {
-            Some(Value::String(text)) => text.clone(),
-            _ => crate::twin::document::result_text(twin, result),
-        };
-    }),
-    bug("falsy-results-empty-in-messages", &[clause::MSG_RESULT], |twin| {
-        twin.result_content = |twin, result| match result {
-            Some(Value::Null | Value::Bool(false)) => String::new(),
-            Some(Value::Number(number)) if number.as_f64() == Some(0.0) => String::new(),
-            _ => result_content(twin, result),
-        };
-    }),
-    bug("results-as-structures", &[clause::MSG_RESULT], |twin| {
-        twin.after = |_, _, _, output| {
-            for message in output.as_array_mut().into_iter().flatten().filter(|message| message["type"] == "tool") {
-                if let Some(structure) = message["content"].as_str().filter(|text| text.starts_with(['{', '['])) {
-                    message["content"] = serde_json::from_str(structure).unwrap_or_default();
-                }
-            }
-        };
-    }),
-    bug("results-become-human", &[clause::MSG_RESULT], |twin| {
-        twin.message = |twin, event| {
+        }),
+        on::message("results-become-human", MSG_RESULT, |twin, event| {
             message(twin, event).map(|message| match message {
                 Message::Tool { content, .. } => Message::human(content),
                 other => other,
             })
-        };
-    }),
-    bug("results-carry-their-position", &[clause::MSG_RESULT, clause::EQ_1], |twin| {
-        twin.after = |_, _, _, output| {
-            for (index, message) in output.as_array_mut().into_iter().flatten().enumerate() {
-                if message["type"] == "tool" {
-                    message["tool_call_id"] = index.to_string().into();
-                }
-            }
-        };
-    }),
-    bug("long-results-shortened-in-messages", &[clause::MSG_RESULT], |twin| {
-        twin.result_content = |twin, result| result_content(twin, result).chars().take(1000).collect();
-        twin.result_text = |twin, result| match result {
-            Some(Value::String(text)) => text.clone(),
-            _ => crate::twin::document::result_text(twin, result),
-        };
-    }),
-    hardened("results-left-where-they-stand", &[clause::MSG_PAIRED, clause::PROVIDER_1], |twin| {
-        twin.answers = |events, position| {
-            let directly =
-                events[..position].iter().rposition(|event| !matches!(event.kind, EventKind::ToolResult { .. }));
-            answers(events, position).filter(|&call| {
-                directly.is_some_and(|last| call <= last && matches!(events[last].kind, EventKind::ToolCall { .. }))
-            })
-        };
-    }),
-    hardened("results-in-call-order", &[clause::MSG_PAIRED], |twin| twin.order_of_results = |_| {}),
-    hardened("result-answers-the-first-call", &[clause::MSG_PAIRED], |twin| {
-        twin.answers = |events, position| {
-            let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
-            let answered = |event: &Event| call(event).is_some_and(|call| call.id == *tool_call_id);
-            events[..position].iter().position(answered)
-        };
-    }),
-    hardened("result-answers-a-later-call-too", &[clause::MSG_ORPHAN], |twin| {
-        twin.answers = |events, position| {
-            let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
-            let answered = |event: &Event| call(event).is_some_and(|call| call.id == *tool_call_id);
-            answers(events, position).or_else(|| events.iter().position(answered))
-        };
-    }),
-    hardened("results-paired-within-an-iteration", &[clause::MSG_PAIRED], |twin| {
-        twin.answers = |events, position| {
+        }),
+        on::messages("results-carry-their-position", [MSG_RESULT, EQ_1], |_, messages| {
+            let results = messages.iter_mut().enumerate().filter(|(_, message)| message["type"] == "tool");
+            results.for_each(|(index, message)| message["tool_call_id"] = index.to_string().into());
+        }),
+        on::answers("results-left-where-they-stand", hardened([MSG_PAIRED, PROVIDER_1]), |events, position| {
+            let last = events[..position].iter().rposition(|event| word(event) != "tool_result")?;
+            answers(events, position).filter(|&call| call <= last && is_call(&events[last]))
+        }),
+        on::order_of_results("results-in-call-order", hardened(MSG_PAIRED), |_| {}),
+        on::answers("result-answers-the-first-call", hardened(MSG_PAIRED), |events, position| {
+            let own = answered_id(&events[position])?;
+            events[..position].iter().position(|event| is_call(event) && id_of(event) == Some(own))
+        }),
+        on::answers("result-answers-a-later-call-too", hardened(MSG_ORPHAN), |events, position| {
+            let own = answered_id(&events[position])?;
+            let later = || events.iter().position(|event| is_call(event) && id_of(event) == Some(own));
+            answers(events, position).or_else(later)
+        }),
+        on::answers("results-paired-within-an-iteration", hardened(MSG_PAIRED), |events, position| {
             answers(events, position).filter(|&call| events[call].iteration == events[position].iteration)
-        };
-    }),
-    hardened("missing-results-left-missing", &[clause::MSG_MISSING, clause::PROVIDER_1], |twin| {
-        twin.missing = |_| None
-    }),
-    hardened("missing-results-empty", &[clause::MSG_MISSING], |twin| {
-        twin.missing = |call| Some(Message::tool(&call.id, ""))
-    }),
-    hardened("missing-results-named", &[clause::MSG_MISSING], |twin| {
-        twin.missing = |call| Some(Message::tool(&call.id, format!("[No result recorded for {}]", call.name)));
-    }),
-    hardened("missing-results-first", &[clause::MSG_MISSING], |twin| {
-        twin.after = |_, _, _, output| {
-            let Some(messages) = output.as_array_mut() else { return };
-            let late = |pair: &[Value]| {
+        }),
+        on::answers("results-behind-other-calls-are-orphans", hardened(MSG_PAIRED), |events, position| {
+            let call = answers(events, position)?;
+            let group = events[call..position].iter().take_while(|event| is_call(event)).count();
+            (!events[call + group..position].iter().any(is_call)).then_some(call)
+        }),
+        on::missing("missing-results-left-missing", hardened([MSG_MISSING, PROVIDER_1]), |_| None),
+        on::missing("missing-results-empty", hardened(MSG_MISSING), |call| Some(Message::tool(&call.id, ""))),
+        on::missing("missing-results-named", hardened(MSG_MISSING), |call| {
+            Some(Message::tool(&call.id, format!("[No result recorded for {}]", call.name)))
+        }),
+        on::messages("missing-results-first", hardened(MSG_MISSING), |_, messages| {
+            let are_late = |pair: &[Value]| {
                 pair.iter().all(|message| message["type"] == "tool")
                     && pair[0]["content"] != "[No result recorded]"
                     && pair[1]["content"] == "[No result recorded]"
             };
-            while let Some(at) = messages.windows(2).position(late) {
+            while let Some(at) = messages.windows(2).position(are_late) {
                 messages.swap(at, at + 1);
             }
-        };
-    }),
-    hardened("orphans-dropped", &[clause::MSG_ORPHAN, clause::EQ_1], |twin| twin.orphan = |_, _, _| None),
-    hardened("orphans-stay-tool-messages", &[clause::MSG_ORPHAN, clause::PROVIDER_1], |twin| {
-        twin.orphan = |twin, id, result| Some(Message::tool(id, (twin.result_content)(twin, result)));
-    }),
-    hardened("orphans-marked-otherwise", &[clause::MSG_ORPHAN], |twin| {
-        twin.orphan = |twin, id, result| {
-            let human = orphan(twin, id, result)?;
-            Some(with_content(human, |text| text.replacen("[Tool result]:", &format!("[Tool result {id}]:"), 1)))
-        };
-    }),
-    hardened("second-results-dropped", &[clause::MSG_ORPHAN], |twin| {
-        twin.orphan = |twin, id, result| orphan(twin, id, result).filter(|_| id.contains("orphan"));
-    }),
-    bug("errors-always-recoverable", &[clause::MSG_ERROR, clause::EQ_1], |twin| {
-        twin.message = |twin, event| human_instead(twin, event, "[Error]:", "[Error (recoverable)]:");
-    }),
-    bug("errors-without-recoverable", &[clause::MSG_ERROR, clause::EQ_1], |twin| {
-        twin.message = |twin, event| human_instead(twin, event, "[Error (recoverable)]:", "[Error]:");
-    }),
-    bug("errors-swapped", &[clause::MSG_ERROR], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::Error { error, recoverable } => {
-                let kind = EventKind::Error { error: error.clone(), recoverable: !recoverable };
-                message(twin, &Event { kind, ..event.clone() })
+        }),
+        on::orphan("orphans-dropped", hardened([MSG_ORPHAN, EQ_1]), |_, _, _| None),
+        on::orphan("orphans-stay-tool-messages", hardened([MSG_ORPHAN, PROVIDER_1]), |twin, id, result| {
+            Some(Message::tool(id, (twin.result_content)(twin, result)))
+        }),
+        on::orphan("orphans-marked-otherwise", hardened(MSG_ORPHAN), |twin, id, result| {
+            let mark = |text: &str| text.replacen("[Tool result]:", &format!("[Tool result {id}]:"), 1);
+            Some(with_content(orphan(twin, id, result)?, mark))
+        }),
+        on::orphan("second-results-dropped", hardened(MSG_ORPHAN), |twin, id, result| {
+            orphan(twin, id, result).filter(|_| id.contains("orphan"))
+        }),
+        swap("errors-always-recoverable", [MSG_ERROR, EQ_1], Human, &[("[Error]:", "[Error (recoverable)]:")]),
+        swap("errors-without-recoverable", [MSG_ERROR, EQ_1], Human, &[("[Error (recoverable)]:", "[Error]:")]),
+        swap("errors-marked-fatal", MSG_ERROR, Human, &[("[Error]:", "[Error (fatal)]:")]),
+        on::message("errors-swapped", MSG_ERROR, |twin, event| {
+            let mut event = event.clone();
+            if let EventKind::Error { recoverable, .. } = &mut event.kind {
+                *recoverable = !*recoverable;
             }
-            _ => message(twin, event),
-        };
-    }),
-    bug("unrecoverable-errors-dropped", &[clause::MSG_ERROR], |twin| {
-        twin.message = |twin, event| {
+            message(twin, &event)
+        }),
+        on::message("unrecoverable-errors-dropped", MSG_ERROR, |twin, event| {
             message(twin, event).filter(|_| !matches!(event.kind, EventKind::Error { recoverable: false, .. }))
-        };
-    }),
-    bug("errors-marked-fatal", &[clause::MSG_ERROR], |twin| {
-        twin.message = |twin, event| human_instead(twin, event, "[Error]:", "[Error (fatal)]:");
-    }),
-    bug("completions-become-messages", &[clause::MSG_SKIP], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::Completion { result, .. } => Some(Message::ai(result)),
-            _ => message(twin, event),
-        };
-    }),
-    bug("questions-become-messages", &[clause::MSG_SKIP], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::HumanInputRequested { question } => Some(Message::ai(question)),
-            _ => message(twin, event),
-        };
-    }),
-    bug("questions-join-their-answers", &[clause::MSG_SKIP, clause::MSG_ANSWER], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::HumanInputRequested { question } => {
-                Some(Message::human(format!("[Human Input Requested]: {question}")))
-            }
-            _ => message(twin, event),
-        };
-    }),
-    bug("nothing-after-a-completion", &[clause::MSG_SKIP, clause::EQ_1], |twin| {
-        twin.events = |events| {
-            let events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
-            let end = events.iter().position(|event| matches!(event.kind, EventKind::Completion { .. }));
-            Ok(events[..end.map_or(events.len(), |end| end + 1)].to_vec())
-        };
-    }),
-    bug("summaries-become-messages", &[clause::MSG_SUMMARY], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::Summary { summary, .. } => Some(Message::human(format!("[Summary]: {summary}"))),
-            _ => message(twin, event),
-        };
-    }),
-    bug("summaries-become-messages-only", &[clause::MSG_SUMMARY, clause::CTX_SYSTEM], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::Summary { summary, .. } => Some(Message::system(summary)),
-            _ => message(twin, event),
-        };
-        twin.summaries = |_| String::new();
-    }),
-    bug("summarized-iterations-dropped", &[clause::MSG_SUMMARY, clause::EQ_1], |twin| {
-        twin.before = |_, _, input| {
-            let Some(events) = input["events"].as_array_mut() else { return };
+        }),
+        of_type("completions-become-messages", MSG_SKIP, "completion", |text| Some(Message::ai(text))),
+        of_type("questions-become-messages", MSG_SKIP, "human_input_requested", |text| Some(Message::ai(text))),
+        of_type("questions-join-their-answers", [MSG_SKIP, MSG_ANSWER], "human_input_requested", |text| {
+            Some(Message::human(format!("[Human Input Requested]: {text}")))
+        }),
+        on::read("nothing-after-a-completion", [MSG_SKIP, EQ_1], |events| {
+            let end = events.iter().position(|event| word(event) == "completion");
+            events.truncate(end.map_or(events.len(), |end| end + 1));
+        }),
+        of_type("summaries-become-messages", MSG_SUMMARY, "summary", |text| {
+            Some(Message::human(format!("[Summary]: {text}")))
+        }),
+        on::several("summaries-become-messages-only", [MSG_SUMMARY, CTX_SYSTEM], |twin| {
+            twin.message = &|twin, event| match &event.kind {
+                EventKind::Summary { summary, .. } => Some(Message::system(summary)),
+                _ => message(twin, event),
+            };
+            twin.summaries = &|_| String::new();
+        }),
+        on::before("summarized-iterations-dropped", [MSG_SUMMARY, EQ_1], |_, _, input| {
+            let Some(events) = list(input, "events") else { return };
             let gone: Vec<Value> =
-                events.iter().filter_map(|event| event["summarizedIterations"].as_array()).flatten().cloned().collect();
+                events.iter().flat_map(|event| listed(event, "summarizedIterations")).cloned().collect();
             events.retain(|event| event["type"] == "summary" || !gone.contains(&event["iteration"]));
-        };
-    }),
-    bug("texts-escaped-in-messages", &[clause::EQ_1, clause::MSG_USER], |twin| {
-        twin.message = |twin, event| {
-            message(twin, event).map(|message| with_content(message, |text| threadspec::escape_xml(&text).into_owned()))
-        };
-    }),
-    bug("ordered-by-iteration", &[clause::EQ_2], |twin| {
-        twin.xml = |twin, events| {
+        }),
+        edit("texts-escaped-in-messages", [EQ_1, MSG_USER], Content(""), |text| {
+            threadspec::escape_xml(text).into_owned()
+        }),
+        on::xml("ordered-by-iteration", EQ_2, |twin, events| {
             let mut sorted = events.to_vec();
             sorted.sort_by_key(|event| event.iteration);
-            crate::twin::context::xml(twin, &sorted)
-        };
-    }),
-    bug("messages-ordered-by-iteration", &[clause::EQ_2], |twin| {
-        twin.events = |events| {
-            let mut events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
-            events.sort_by_key(|event| event.iteration);
-            Ok(events)
-        };
-    }),
-    bug("errors-last-in-messages", &[clause::EQ_2], |twin| {
-        twin.after = |_, _, _, output| {
-            if let Some(messages) = output.as_array_mut() {
-                messages
-                    .sort_by_key(|message| message["content"].as_str().is_some_and(|text| text.starts_with("[Error")));
-            }
-        };
-    }),
-    bug("results-without-a-call-dropped", &[clause::MSG_RESULT], |twin| {
-        twin.events = |events| {
-            let events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
-            let known: Vec<String> = calls(&events).map(|(id, _)| id.to_owned()).collect();
-            let kept = |event: &Event| !matches!(&event.kind, EventKind::ToolResult { tool_call_id, .. } if !known.contains(tool_call_id));
-            Ok(events.into_iter().filter(kept).collect())
-        };
-    }),
-    literal("missing-results-made-up-in-literal", &[clause::MSG_CALL], |twin| twin.is_paired = |_| true),
-];
+            xml(twin, &sorted)
+        }),
+        on::read("messages-ordered-by-iteration", EQ_2, |events| events.sort_by_key(|event| event.iteration)),
+        on::messages("errors-last-in-messages", EQ_2, |_, messages| {
+            let is_error = |text: &str| text.starts_with("[Error");
+            messages.sort_by_key(|message| message["content"].as_str().is_some_and(is_error));
+        }),
+        on::read("results-without-a-call-dropped", MSG_RESULT, |events| {
+            let known: Vec<String> = calls(events).map(|(id, _)| id.to_owned()).collect();
+            events.retain(|event| {
+                word(event) != "tool_result" || id_of(event).is_some_and(|id| known.iter().any(|own| own == id))
+            });
+        }),
+        on::is_paired("missing-results-made-up-in-literal", literal(MSG_CALL), |_| true),
+    ]
+}

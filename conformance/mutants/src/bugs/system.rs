@@ -1,213 +1,164 @@
 //! The System message and the two context modes.
 
-use super::{Planted, bug};
+use crate::plants::TwinSite::{Instructions, Summaries, System};
+use crate::plants::prelude::*;
 use crate::twin::context::{summaries, system, xml};
 use crate::twin::document::join;
-use serde_json::Value;
-use threadspec::{ContextMode, Event, EventKind, Message, escape_xml};
-use threadspec_golden::clause;
-use threadspec_judge::protocol::Op;
+use threadspec::escape_xml;
 
-/// The text of the System message that an output begins with, if there is one.
-fn system_text(output: &mut Value) -> Option<&mut Value> {
-    let first = output.as_array_mut()?.first_mut()?;
+const MODE: &[&str] = &["contextMode"];
+
+/// The text of the System message that messages begin with, if there is one.
+fn system_text(messages: &mut [Value]) -> Option<&mut Value> {
+    let first = messages.first_mut()?;
     (first["type"] == "system").then(|| &mut first["content"])
 }
 
-pub(super) const BUGS: &[Planted] = &[
-    bug("xml-by-default", &[clause::CTX_DEFAULT], |twin| twin.mode = |mode| mode.unwrap_or(ContextMode::Xml)),
-    bug("null-mode-is-refused", &[clause::CTX_DEFAULT], |twin| {
-        twin.before = |_, _, input| {
-            if input.get("contextMode").is_some_and(Value::is_null) {
-                input["contextMode"] = "null".into();
+/// Makes another System message in XML mode, or in cases of it, from summaries and instructions.
+pub(super) fn in_xml_mode(name: FaultName, terms: impl Clauses, written: fn(&str, &str) -> Option<String>) -> Planted {
+    on::system(name, terms, move |summaries, instructions, mode| {
+        let other = if mode == ContextMode::Xml { written(summaries, instructions) } else { None };
+        other.unwrap_or_else(|| system(summaries, instructions, mode))
+    })
+}
+
+/// Shows the document of a thread in another message.
+fn shown(name: FaultName, terms: impl Clauses, message: fn(String) -> Message) -> Planted {
+    on::xml(name, terms, move |twin: &Twin, events: &[Event]| vec![message(twin.document(events))])
+}
+
+/// Leaves a type of events out of the document of a request.
+fn xml_without(name: FaultName, terms: impl Clauses, kind: &'static str) -> Planted {
+    on::xml(name, terms, move |twin, events| {
+        xml(twin, &events.iter().filter(|event| word(event) != kind).cloned().collect::<Vec<_>>())
+    })
+}
+
+pub(super) fn bugs() -> Vec<Planted> {
+    let mut bugs = vec![
+        on::mode("xml-by-default", CTX_DEFAULT, |mode| mode.unwrap_or(ContextMode::Xml)),
+        member("null-mode-is-refused", CTX_DEFAULT, MODE, |mode| mode.is_null().then(|| "null".into())),
+        on::mode("mode-ignored", [CTX_DEFAULT, CTX_XML], |_| ContextMode::Standard),
+        member("unknown-modes-mean-standard", CTX_UNKNOWN, MODE, |mode| {
+            (mode.is_string() && mode != "xml").then(|| "standard".into())
+        }),
+        member("modes-in-any-case", CTX_UNKNOWN, MODE, |mode| Some(mode.as_str()?.to_lowercase().into())),
+        on::system("instructions-first", CTX_SYSTEM, |summaries, instructions, mode| {
+            system(instructions, summaries, mode)
+        }),
+        on::system("one-line-feed-before-instructions", CTX_SUMMARIES, |summaries, instructions, _| {
+            let separator = if summaries.is_empty() || instructions.is_empty() { "" } else { "\n" };
+            format!("{summaries}{separator}{instructions}")
+        }),
+        on::system("summaries-trimmed-before-instructions", CTX_SUMMARIES, |summaries, instructions, mode| {
+            system(summaries.trim_end(), instructions, mode)
+        }),
+        on::messages("system-message-always", CTX_SYSTEM, |_, messages| {
+            if system_text(messages).is_none() {
+                messages.insert(0, json!({"type": "system", "content": ""}));
             }
-        };
-    }),
-    bug("mode-ignored", &[clause::CTX_DEFAULT, clause::CTX_XML], |twin| twin.mode = |_| ContextMode::Standard),
-    bug("unknown-modes-mean-standard", &[clause::CTX_UNKNOWN], |twin| {
-        twin.before = |_, _, input| {
-            if input.get("contextMode").is_some_and(|mode| mode.is_string() && mode != "xml") {
-                input["contextMode"] = "standard".into();
+        }),
+        edit("system-message-escaped", CTX_SYSTEM, System, |text| escape_xml(text).into_owned()),
+        in_xml_mode("system-message-escaped-in-xml-mode", CTX_SYSTEM, |summaries, instructions| {
+            Some(escape_xml(&system(summaries, instructions, ContextMode::Xml)).into_owned())
+        }),
+        in_xml_mode("no-summaries-in-the-system-message-of-xml-mode", [CTX_SYSTEM, CTX_XML], |_, instructions| {
+            Some(instructions.to_owned())
+        }),
+        in_xml_mode("no-instructions-in-xml-mode", CTX_SYSTEM, |summaries, _| Some(summaries.to_owned())),
+        on::messages("two-system-messages", CTX_SYSTEM, |input, messages| {
+            let instructions = input["instructions"].as_str().unwrap_or_default();
+            let Some(text) = system_text(messages).filter(|_| !instructions.is_empty()) else { return };
+            let before = text.as_str().and_then(|text| text.strip_suffix(&format!("\n\n{instructions}")));
+            if let Some(summaries) = before.map(str::to_owned) {
+                *text = instructions.into();
+                messages.insert(0, json!({"type": "system", "content": summaries}));
             }
-        };
-    }),
-    bug("modes-in-any-case", &[clause::CTX_UNKNOWN], |twin| {
-        twin.before = |_, _, input| {
-            if let Some(mode) = input["contextMode"].as_str().map(str::to_lowercase) {
-                input["contextMode"] = mode.into();
+        }),
+        on::messages("system-message-as-human", CTX_SYSTEM, |_, messages| {
+            if system_text(messages).is_some() {
+                messages[0]["type"] = "human".into();
             }
-        };
-    }),
-    bug("instructions-first", &[clause::CTX_SYSTEM], |twin| {
-        twin.system = |summaries, instructions, mode| system(instructions, summaries, mode);
-    }),
-    bug("one-line-feed-before-instructions", &[clause::CTX_SUMMARIES], |twin| {
-        twin.system = |summaries, instructions, mode| {
-            if summaries.is_empty() || instructions.is_empty() {
-                system(summaries, instructions, mode)
-            } else {
-                format!("{summaries}\n{instructions}")
+        }),
+        on::messages("system-message-last", CTX_SYSTEM, |_, messages| {
+            if system_text(messages).is_some() {
+                messages.rotate_left(1);
             }
-        };
-    }),
-    bug("summaries-trimmed-before-instructions", &[clause::CTX_SUMMARIES], |twin| {
-        twin.system = |summaries, instructions, mode| system(summaries.trim_end(), instructions, mode);
-    }),
-    bug("instructions-trimmed", &[clause::CTX_SYSTEM], |twin| {
-        twin.system = |summaries, instructions, mode| system(summaries, instructions.trim(), mode);
-    }),
-    bug("blank-instructions-ignored", &[clause::CTX_SYSTEM], |twin| {
-        twin.system = |summaries, instructions, mode| {
-            system(summaries, if instructions.trim().is_empty() { "" } else { instructions }, mode)
-        };
-    }),
-    bug("system-message-always", &[clause::CTX_SYSTEM], |twin| {
-        twin.after = |_, op, _, output| {
-            if let (Op::Messages, None, Some(messages)) = (op, system_text(&mut output.clone()), output.as_array_mut())
-            {
-                messages.insert(0, serde_json::json!({"type": "system", "content": ""}));
-            }
-        };
-    }),
-    bug("system-message-escaped", &[clause::CTX_SYSTEM], |twin| {
-        twin.system = |summaries, instructions, mode| escape_xml(&system(summaries, instructions, mode)).into_owned();
-    }),
-    bug("system-message-escaped-in-xml-mode", &[clause::CTX_SYSTEM], |twin| {
-        twin.system = |summaries, instructions, mode| match mode {
-            ContextMode::Xml => escape_xml(&system(summaries, instructions, mode)).into_owned(),
-            ContextMode::Standard => system(summaries, instructions, mode),
-        };
-    }),
-    bug("no-summaries-in-the-system-message-of-xml-mode", &[clause::CTX_SYSTEM, clause::CTX_XML], |twin| {
-        twin.system = |summaries, instructions, mode| match mode {
-            ContextMode::Xml => instructions.to_owned(),
-            ContextMode::Standard => system(summaries, instructions, mode),
-        };
-    }),
-    bug("two-system-messages", &[clause::CTX_SYSTEM], |twin| {
-        twin.after = |_, op, input, output| {
-            let (Op::Messages, Some(instructions)) = (op, input["instructions"].as_str()) else { return };
-            let Some(text) = system_text(output) else { return };
-            let summaries =
-                text.as_str().and_then(|text| text.strip_suffix(&format!("\n\n{instructions}"))).map(str::to_owned);
-            if let (Some(summaries), false, Some(messages)) =
-                (summaries, instructions.is_empty(), output.as_array_mut())
-            {
-                messages[0]["content"] = instructions.into();
-                messages.insert(0, serde_json::json!({"type": "system", "content": summaries}));
-            }
-        };
-    }),
-    bug("system-message-as-human", &[clause::CTX_SYSTEM], |twin| {
-        twin.after = |_, op, _, output| {
-            if op == Op::Messages && system_text(output).is_some() {
-                output[0]["type"] = "human".into();
-            }
-        };
-    }),
-    bug("system-message-last", &[clause::CTX_SYSTEM], |twin| {
-        twin.after = |_, op, _, output| {
-            if op == Op::Messages && system_text(output).is_some() {
-                output.as_array_mut().into_iter().for_each(|messages| messages.rotate_left(1));
-            }
-        };
-    }),
-    bug("summaries-without-heading", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |list| summaries(list).replacen("## Previous Iteration Summaries\n\n", "", 1);
-    }),
-    bug("summaries-with-a-heading-each", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |list| list.iter().map(|summary| summaries(&[*summary])).collect();
-    }),
-    bug("only-the-last-summary", &[clause::CTX_SUMMARIES, clause::MSG_SUMMARY, clause::EQ_1], |twin| {
-        twin.summaries = |list| summaries(&list[list.len().saturating_sub(1)..]);
-    }),
-    bug("summaries-newest-first", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |list| summaries(&list.iter().rev().copied().collect::<Vec<_>>());
-    }),
-    bug("summary-numbers-without-spaces", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |list| {
+        }),
+        on::several("only-leading-summaries", [MSG_SUMMARY, CTX_SYSTEM], |twin| {
+            twin.before = &|twin, _, input| {
+                let leads = input["events"][0]["type"] == "summary";
+                twin.summaries = if leads { &summaries } else { &|_| String::new() };
+            };
+        }),
+        on::summaries("summaries-with-a-heading-each", CTX_SUMMARIES, |list| {
+            list.iter().map(|summary| summaries(&[*summary])).collect()
+        }),
+        on::summaries("only-the-last-summary", [CTX_SUMMARIES, MSG_SUMMARY, EQ_1], |list| {
+            summaries(&list[list.len().saturating_sub(1)..])
+        }),
+        on::summaries("summaries-newest-first", CTX_SUMMARIES, |list| {
+            summaries(&list.iter().rev().copied().collect::<Vec<_>>())
+        }),
+        on::summaries("summary-numbers-without-spaces", CTX_SUMMARIES, |list| {
             list.iter().fold(summaries(list), |text, (iterations, _)| {
-                text.replace(&format!("(s) {}\n", join(iterations, ", ")), &format!("(s) {}\n", join(iterations, ",")))
+                let [spaced, close] = [", ", ","].map(|comma| format!("(s) {}\n", join(iterations, comma)));
+                text.replace(&spaced, &close)
             })
-        };
-    }),
-    bug("summaries-separated-by-one-line", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |list| {
+        }),
+        on::summaries("summaries-separated-by-one-line", CTX_SUMMARIES, |list| {
             let heading = "## Previous Iteration Summaries\n\n";
             let shown = list.iter().map(|&summary| summaries(&[summary]));
             let section = |shown: String| Some(shown.strip_prefix(heading)?.strip_suffix('\n')?.to_owned());
             let sections: String = shown.filter_map(section).collect();
             if sections.is_empty() { sections } else { format!("{heading}{sections}\n") }
-        };
-    }),
-    bug("summary-plural-only-when-needed", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |list| {
-            let text = summaries(list);
-            if list.iter().all(|(iterations, _)| iterations.len() == 1) {
-                text.replace("Iteration(s)", "Iteration")
-            } else {
-                text
-            }
-        };
-    }),
-    bug("empty-summaries-left-out", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries =
-            |list| summaries(&list.iter().filter(|(_, text)| !text.is_empty()).copied().collect::<Vec<_>>());
-    }),
-    bug("xml-without-summaries", &[clause::CTX_XML, clause::EQ_1], |twin| {
-        twin.xml = |twin, events| {
-            let kept = |event: &&Event| !matches!(event.kind, EventKind::Summary { .. });
-            xml(twin, &events.iter().filter(kept).cloned().collect::<Vec<_>>())
-        };
-    }),
-    bug("xml-without-completions", &[clause::CTX_XML], |twin| {
-        twin.xml = |twin, events| {
-            let kept = |event: &&Event| !matches!(event.kind, EventKind::Completion { .. });
-            xml(twin, &events.iter().filter(kept).cloned().collect::<Vec<_>>())
-        };
-    }),
-    bug("xml-with-the-last-user-message", &[clause::CTX_XML], |twin| {
-        twin.xml = |twin, events| {
+        }),
+        on::summaries("summary-plural-only-when-needed", CTX_SUMMARIES, |list| {
+            let is_one = list.iter().all(|(iterations, _)| iterations.len() == 1);
+            summaries(list).replace("Iteration(s)", if is_one { "Iteration" } else { "Iteration(s)" })
+        }),
+        on::summaries("empty-summaries-left-out", CTX_SUMMARIES, |list| {
+            summaries(&list.iter().filter(|(_, text)| !text.is_empty()).copied().collect::<Vec<_>>())
+        }),
+        xml_without("xml-without-summaries", [CTX_XML, EQ_1], "summary"),
+        xml_without("xml-without-completions", CTX_XML, "completion"),
+        on::xml("xml-with-the-last-user-message", CTX_XML, |twin, events| {
             let last = events.iter().rev().find_map(|event| match &event.kind {
-                EventKind::Message { role: threadspec::Role::User, content } => Some(Message::human(content)),
+                EventKind::Message { content, .. } if word(event) == "user" => Some(Message::human(content)),
                 _ => None,
             });
             xml(twin, events).into_iter().chain(last).collect()
-        };
-    }),
-    bug("xml-followed-by-messages", &[clause::CTX_XML], |twin| {
-        twin.xml = |twin, events| {
+        }),
+        on::xml("xml-followed-by-messages", CTX_XML, |twin, events| {
             let messages = events.iter().filter_map(|event| (twin.message)(twin, event));
             xml(twin, events).into_iter().chain(messages).collect()
-        };
-    }),
-    bug("xml-in-the-system-message", &[clause::CTX_XML, clause::CTX_SYSTEM], |twin| {
-        twin.xml = |twin, events| vec![Message::system(twin.document(events))];
-    }),
-    bug("xml-from-the-assistant", &[clause::CTX_XML], |twin| {
-        twin.xml = |twin, events| vec![Message::ai(twin.document(events))];
-    }),
-    bug("xml-introduced-by-a-sentence", &[clause::CTX_XML], |twin| {
-        twin.xml = |twin, events| vec![Message::human(format!("The conversation so far:\n{}", twin.document(events)))];
-    }),
-    bug("xml-with-the-prefix", &[clause::CTX_XML], |twin| {
-        twin.after = |_, op, input, output| {
-            let (Op::Messages, "xml", Some(prefix)) =
-                (op, input["contextMode"].as_str().unwrap_or_default(), input["responsePrefix"].as_str())
-            else {
-                return;
-            };
-            if let Some(last) = output.as_array_mut().and_then(|messages| messages.last_mut()) {
+        }),
+        shown("xml-in-the-system-message", [CTX_XML, CTX_SYSTEM], Message::system),
+        shown("xml-from-the-assistant", CTX_XML, Message::ai),
+        shown("xml-introduced-by-a-sentence", CTX_XML, |document| {
+            Message::human(format!("The conversation so far:\n{document}"))
+        }),
+        on::messages("xml-with-the-prefix", CTX_XML, |input, messages| {
+            let prefix = input["responsePrefix"].as_str().filter(|_| input["contextMode"] == "xml");
+            if let (Some(prefix), Some(last)) = (prefix, messages.last_mut()) {
                 last["content"] = format!("{}\n{prefix}", last["content"].as_str().unwrap_or_default()).into();
             }
-        };
-    }),
-    bug("xml-nothing-for-an-empty-thread", &[clause::CTX_XML], |twin| {
-        twin.xml = |twin, events| if events.is_empty() { Vec::new() } else { xml(twin, events) };
-    }),
-    bug("xml-escaped-twice", &[clause::CTX_XML, clause::EQ_1], |twin| {
-        twin.xml = |twin, events| {
-            vec![Message::human(twin.document(events).replace("&amp;", "&amp;amp;").replace("&lt;", "&amp;lt;"))]
-        };
-    }),
-];
+        }),
+        on::xml("xml-nothing-for-an-empty-thread", CTX_XML, |twin, events| {
+            if events.is_empty() { Vec::new() } else { xml(twin, events) }
+        }),
+        shown("xml-escaped-twice", [CTX_XML, EQ_1], |document| {
+            Message::human(document.replace("&amp;", "&amp;amp;").replace("&lt;", "&amp;lt;"))
+        }),
+    ];
+    bugs.extend(at(CTX_SYSTEM, Instructions).edits(&[
+        ("instructions-trimmed", |text| text.trim().to_owned()),
+        ("blank-instructions-ignored", |text| emptied(text, text.trim().is_empty())),
+    ]));
+    bugs.extend(
+        at(CTX_SUMMARIES, Summaries).edits(&[("summaries-without-heading", |text| {
+            text.replacen("## Previous Iteration Summaries\n\n", "", 1)
+        })]),
+    );
+    bugs
+}

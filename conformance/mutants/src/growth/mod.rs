@@ -1,17 +1,15 @@
 //! Families of bugs that show only with size. Each family is about one quantity that can grow, and has the size as a parameter.
 
-mod data;
 mod lists;
-mod runs;
 mod texts;
 
 use crate::Error;
+use crate::catalogue;
 use crate::planted::{Family, Kind, Planted, sound};
 use crate::trial::{CaseReplies, Survey, workers};
-use crate::twin::Twin;
-use data::change_texts;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashMap;
+use texts::change_texts;
 use threadspec_campaign::generate::LIMITS;
 use threadspec_judge::corpus::growth::{Growth, Quantity};
 use threadspec_judge::corpus::{Case, Corpus};
@@ -19,31 +17,14 @@ use threadspec_judge::json;
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_runner::InProcess;
 
-/// Every table.
-pub(crate) const TABLES: &[&[Planted]] = &[lists::FAMILIES, runs::FAMILIES, texts::FAMILIES];
-
-/// Wrong in both profiles, wherever the quantity exists.
-const fn family(name: &'static str, quantity: Quantity, plant: fn(&mut Twin)) -> Planted {
-    let family = Family { quantity, places: &[], change: None, plant, n: 1, member: "" };
-    Planted { name, kind: Kind::Family(family), breaks: &[], profiles: &JudgeProfile::OWN }
-}
-
-/// Wrong in these places only.
-const fn in_places(places: &'static [&'static str], planted: Planted) -> Planted {
-    match planted.kind {
-        Kind::Family(family) => Planted { kind: Kind::Family(Family { places, ..family }), ..planted },
-        _ => planted,
-    }
-}
-
-/// Wrong in hardened only.
-const fn hardened(planted: Planted) -> Planted {
-    Planted { profiles: &[JudgeProfile::Hardened], ..planted }
+/// Every family.
+pub(crate) fn all() -> impl Iterator<Item = Planted> {
+    lists::families().into_iter().chain(texts::families())
 }
 
 /// Every family, as what is planted and as what it is about.
 fn families() -> impl Iterator<Item = (&'static Planted, Family)> {
-    TABLES.iter().copied().flatten().filter_map(|planted| match planted.kind {
+    catalogue::all().filter_map(|planted| match planted.kind {
         Kind::Family(family) => Some((planted, family)),
         _ => None,
     })

@@ -6,36 +6,32 @@
 mod tables;
 mod words;
 
-use crate::planted::{Kind, Planted, Reading};
-use crate::twin::Twin;
-use threadspec_judge::protocol::JudgeProfile;
+use crate::plants::prelude::*;
+use crate::plants::terms::{FaultTerms, permitted};
 
-/// Every table.
-pub(crate) const TABLES: &[&[Planted]] = &[
-    tables::SPELLINGS,
-    words::NUMBERS,
-    tables::DOCUMENTS,
-    tables::MESSAGES,
-    tables::RUNS,
-    words::WORDS,
-    tables::INPUTS,
-    tables::NEGLECT,
-    words::NEGLECT,
-];
+/// Every reading.
+pub(crate) fn all() -> impl Iterator<Item = Planted> {
+    [
+        tables::spellings,
+        words::numbers,
+        tables::documents,
+        tables::messages,
+        tables::runs,
+        words::words,
+        tables::inputs,
+        tables::neglects,
+        words::neglects,
+    ]
+    .into_iter()
+    .flat_map(|table| table())
+}
 
 /// Permitted in both profiles.
-const fn both(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
-    let reading = Reading { permitted_by, neglects: &[], plant };
-    Planted { name, kind: Kind::Reading(reading), breaks: &[], profiles: &JudgeProfile::OWN }
+fn both(by: impl Into<FaultTerms>) -> FaultTerms {
+    permitted(by)
 }
 
 /// Permitted in the literal profile.
-const fn literal(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
-    Planted { profiles: &[JudgeProfile::Literal], ..both(name, permitted_by, plant) }
-}
-
-/// Does not follow `should` clauses.
-const fn neglect(name: &'static str, neglects: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
-    let reading = Reading { permitted_by: neglects, neglects, plant };
-    Planted { kind: Kind::Reading(reading), ..both(name, neglects, plant) }
+fn literal(by: impl Into<FaultTerms>) -> FaultTerms {
+    crate::plants::terms::literal(permitted(by))
 }

@@ -1,14 +1,17 @@
 //! Spellings, documents, messages, runs and inputs.
 
-use super::{Planted, both, literal, neglect};
-use crate::twin::text::{attribute, text};
-use crate::twin::{document, input};
-use serde_json::{Map, Number, Value, json};
+use super::{both, literal};
+use crate::plants::TwinSite::Escaped;
+use crate::plants::prelude::*;
+use crate::plants::terms::FaultTerms;
+use crate::twin::document::{calls, result_text};
+use crate::twin::input::raw_input;
+use crate::twin::rounds::outcome;
+use crate::twin::text::{attribute, string, text};
 use threadspec::surrogates::{mark_surrogates, replace_surrogates, without_marks};
-use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
-use threadspec_golden::clause;
+use threadspec::{escape_text, json_stringify};
 use threadspec_judge::json::tokens;
-use threadspec_judge::protocol::{Op, RejectKind, Reply};
+use threadspec_judge::protocol::RejectKind;
 
 /// Changes each object of a reply, from the outside in, except arguments and results, which are data.
 fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
@@ -23,60 +26,32 @@ fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     }
 }
 
-fn reverse(value: &mut Value) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(reverse),
-        Value::Object(members) => {
-            *members = std::mem::take(members).into_iter().rev().collect();
-            members.values_mut().for_each(reverse);
-        }
-        _ => {}
-    }
-}
-
 /// Replaces the marks of lone surrogates by U+FFFD.
 fn no_longer_told_apart(value: &mut Value) {
-    let read = |text: &str| without_marks(text).into_owned();
-    match value {
-        Value::String(text) => *text = read(text),
-        Value::Array(elements) => elements.iter_mut().for_each(no_longer_told_apart),
-        Value::Object(members) => {
-            *members = std::mem::take(members).into_iter().map(|(name, member)| (read(&name), member)).collect();
-            members.values_mut().for_each(no_longer_told_apart);
+    each(value, &|value| {
+        if let Value::String(text) = value {
+            *text = without_marks(text).into_owned();
         }
-        _ => {}
-    }
-}
-
-fn each_number(value: &mut Value, change: &impl Fn(&Number) -> Option<Number>) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(|element| each_number(element, change)),
-        Value::Object(members) => members.values_mut().for_each(|member| each_number(member, change)),
-        Value::Number(number) => *number = change(number).unwrap_or_else(|| number.clone()),
-        _ => {}
-    }
+        rename(value, |name| without_marks(name).into_owned());
+    });
 }
 
 /// Whether an object of a reply is a message, a tool call of one, or an event, and not data.
 fn kind(members: &Map<String, Value>) -> Option<&'static str> {
-    let has = |names: &[&str]| names.iter().all(|name| members.contains_key(*name));
-    if has(&["type", "iteration"]) {
-        Some("event")
-    } else if has(&["type", "content"]) {
-        Some("message")
-    } else if has(&["id", "name", "args"]) {
-        Some("call")
-    } else if has(&["requests"]) {
-        Some("output")
-    } else {
-        None
-    }
+    let kinds: [(&str, &[&str]); 4] = [
+        ("event", &["type", "iteration"]),
+        ("message", &["type", "content"]),
+        ("call", &["id", "name", "args"]),
+        ("output", &["requests"]),
+    ];
+    let is_it = |(_, names): &&(&str, &[&str])| names.iter().all(|name| members.contains_key(*name));
+    kinds.iter().find(is_it).map(|&(kind, _)| kind)
 }
 
 /// How a reply is spelled (E19).
-pub(super) const SPELLINGS: &[Planted] = &[
-    both("absent-members-as-null", &["E19"], |twin| {
-        twin.spellings.push(|output| {
+pub(super) fn spellings() -> Vec<Planted> {
+    vec![
+        spelling("absent-members-as-null", both("E19"), |output| {
             each_object(output, &|members| {
                 if kind(members) == Some("message") {
                     for name in ["tool_calls", "tool_call_id"] {
@@ -84,10 +59,8 @@ pub(super) const SPELLINGS: &[Planted] = &[
                     }
                 }
             });
-        });
-    }),
-    both("members-of-the-framework", &["E19"], |twin| {
-        twin.spellings.push(|output| {
+        }),
+        spelling("members-of-the-framework", both("E19"), |output| {
             each_object(output, &|members| {
                 let more = match kind(members) {
                     Some("event") => json!({"timestamp": 1_700_000_000, "source": "agent"}),
@@ -96,29 +69,29 @@ pub(super) const SPELLINGS: &[Planted] = &[
                     Some(_) => json!({"usage": {"total": 5}}),
                     None => return,
                 };
-                members
-                    .extend(more.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
+                members.extend(more.as_object().cloned().unwrap_or_default());
             });
-        });
-    }),
-    both("members-in-reverse", &["E19"], |twin| {
-        twin.spellings.push(|output| {
-            reverse(output);
-        });
-    }),
-    both("integers-as-floats", &["E19"], |twin| {
-        twin.spellings.push(|output| each_number(output, &|number| Number::from_f64(number.as_f64()?)));
-    }),
-    both("large-integers-exact", &["E13"], |twin| {
-        twin.number = |number| if number.is_f64() { crate::twin::text::number(number) } else { number.to_string() };
-    }),
-    both("large-integers-with-all-digits-of-the-double", &["E13"], |twin| {
-        twin.number = |number| match number.as_f64() {
-            Some(double) if !number.is_f64() && double.abs() > 9e15 => format!("{double:.0}"),
-            _ => crate::twin::text::number(number),
-        };
-    }),
-];
+        }),
+        spelling("members-in-reverse", both("E19"), |output| {
+            each(output, &|value| {
+                if let Value::Object(members) = value {
+                    *members = std::mem::take(members).into_iter().rev().collect();
+                }
+            });
+        }),
+        spelling("integers-as-floats", both("E19"), |output| {
+            each(output, &|value| {
+                if let Some(number) = value.as_f64().and_then(Number::from_f64) {
+                    *value = number.into();
+                }
+            });
+        }),
+        odd_number("large-integers-exact", both("E13"), |raw, _| (!raw.is_f64()).then(|| raw.to_string())),
+        odd_number("large-integers-with-all-digits-of-the-double", both("E13"), |raw, double| {
+            (!raw.is_f64() && double.abs() > 9e15).then(|| format!("{double:.0}"))
+        }),
+    ]
+}
 
 /// A text with each `from` in the next of several spellings.
 fn mixed(escaped: &str, from: char, spellings: &[&str]) -> String {
@@ -127,99 +100,80 @@ fn mixed(escaped: &str, from: char, spellings: &[&str]) -> String {
     parts.zip(spellings.iter().cycle()).fold(first, |text, (part, spelling)| text + spelling + part)
 }
 
-pub(super) const DOCUMENTS: &[Planted] = &[
-    literal("carriage-return-as-decimal-reference", &["E3"], |twin| {
-        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#13;");
-    }),
-    literal("carriage-return-as-hexadecimal-reference", &["E3"], |twin| {
-        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#xD;");
-    }),
-    literal("carriage-return-with-zeros", &["E3", "E19"], |twin| {
-        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#x0D;");
-    }),
-    literal("carriage-return-of-three-digits", &["E3", "E19"], |twin| {
-        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#013;");
-    }),
-    literal("white-space-of-attributes-by-reference", &["E3"], |twin| {
-        twin.attribute =
-            |twin, raw| text(twin, raw).replace('\t', "&#9;").replace('\n', "&#10;").replace('\r', "&#13;");
-    }),
-    literal("only-tabs-of-attributes-by-reference", &["E3", "E19"], |twin| {
-        twin.attribute = |twin, raw| text(twin, raw).replace('\t', "&#09;");
-    }),
-    literal("forbidden-characters-dropped", &["E2"], |twin| {
-        twin.text = |twin, raw| text(twin, &raw.replace(|c| !is_xml_char(c), ""));
-        twin.attribute = |twin, raw| attribute(twin, &raw.replace(|c| !is_xml_char(c), ""));
-    }),
-    literal("forbidden-characters-as-code-points", &["E2"], |twin| {
-        twin.text = |twin, raw| text(twin, &code_points(raw));
-        twin.attribute = |twin, raw| attribute(twin, &code_points(raw));
-    }),
-    literal("forbidden-characters-as-references-to-pictures", &["E2"], |twin| {
-        twin.text = |_, raw| pictures(raw);
-        twin.attribute = |_, raw| pictures(raw);
-    }),
-    literal("forbidden-characters-raw-in-escape", &["E2"], |twin| {
-        twin.before = |twin, op, _| {
-            twin.text = if op == Op::Escape { |_, raw| raw_escaped(raw) } else { text };
-        };
-    }),
-    literal("everything-mixed", &["E2", "E3", "E19"], |twin| {
-        twin.text = |twin, raw| {
-            let escaped = text(twin, &raw.replace(|c| !is_xml_char(c), ""));
-            mixed(&escaped, '\r', &["\r", "&#13;", "&#x000d;", "&#0013;"])
-        };
-        twin.attribute = |twin, raw| {
-            let escaped = text(twin, &raw.replace(|c| !is_xml_char(c), "?"));
-            let tabs = mixed(&escaped, '\t', &["&#x9;", "\t", "&#09;"]);
-            let lines = mixed(&tabs, '\n', &["\n", "&#xA;", "&#010;"]);
-            mixed(&lines, '\r', &["&#xD;", "\r"])
-        };
-    }),
-    literal("name-of-the-last-call-with-the-id", &["E4"], |twin| {
-        twin.name = |events, _, id| {
-            document::calls(events).rev().find(|&(call, _)| call == id).map(|(_, name)| name.to_owned())
-        };
-    }),
-    both("line-feed-for-an-empty-prefix", &["E5"], |twin| {
-        twin.prefix = |prefix| prefix.map(|prefix| format!("\n{prefix}")).unwrap_or_default();
-    }),
-    literal("absent-results-are-empty-texts", &["E7"], |twin| {
-        twin.result_text =
-            |twin, result| result.map_or_else(String::new, |result| document::result_text(twin, Some(result)));
-    }),
-    literal("objects-with-a-to-string-as-json", &["E20"], |twin| {
-        twin.string = |twin, value| match value {
-            Value::Object(members) if members.contains_key("toString") => json_stringify(value),
-            value => crate::twin::text::string(twin, value),
-        };
-    }),
-    literal("objects-with-a-to-string-refused", &["E20"], |twin| {
-        twin.before = |_, op, input| {
-            let documents = op == Op::Serialize || op == Op::Messages && input["contextMode"] == "xml";
-            let events = input["events"].as_array().into_iter().flatten();
-            if documents && events.into_iter().any(|event| throws(&event["result"])) {
+/// Writes carriage returns as a reference.
+fn returns(name: FaultName, by: impl Into<FaultTerms>, reference: &'static str) -> Planted {
+    edit(name, literal(by), Escaped, move |text| text.replace('\r', reference))
+}
+
+/// Replaces forbidden characters before texts and attributes are escaped.
+pub(super) fn forbidden(name: FaultName, other: fn(char) -> String) -> Planted {
+    let change = move |raw: &str| -> String {
+        raw.chars().map(|c| if is_xml_char(c) { c.to_string() } else { other(c) }).collect()
+    };
+    let of_texts = &*Box::leak(Box::new(move |twin: &_, raw: &str| text(twin, &change(raw))));
+    let of_attributes = &*Box::leak(Box::new(move |twin: &_, raw: &str| attribute(twin, &change(raw))));
+    on::several(name, literal("E2"), move |twin| (twin.text, twin.attribute) = (of_texts, of_attributes))
+}
+
+pub(super) fn documents() -> Vec<Planted> {
+    vec![
+        returns("carriage-return-as-decimal-reference", "E3", "&#13;"),
+        returns("carriage-return-as-hexadecimal-reference", "E3", "&#xD;"),
+        returns("carriage-return-with-zeros", ["E3", "E19"], "&#x0D;"),
+        returns("carriage-return-of-three-digits", ["E3", "E19"], "&#013;"),
+        on::attribute("white-space-of-attributes-by-reference", literal("E3"), |twin, raw| {
+            text(twin, raw).replace('\t', "&#9;").replace('\n', "&#10;").replace('\r', "&#13;")
+        }),
+        on::attribute("only-tabs-of-attributes-by-reference", literal(["E3", "E19"]), |twin, raw| {
+            text(twin, raw).replace('\t', "&#09;")
+        }),
+        forbidden("forbidden-characters-dropped", |_| String::new()),
+        forbidden("forbidden-characters-as-code-points", |c| format!("[{:04X}]", u32::from(c))),
+        on::several("forbidden-characters-as-references-to-pictures", literal("E2"), |twin| {
+            twin.text = &|_, raw| pictures(raw);
+            twin.attribute = &|_, raw| pictures(raw);
+        }),
+        on::before("forbidden-characters-raw-in-escape", literal("E2"), |twin, op, _| {
+            twin.text = if op == Op::Escape { &|_, raw| escaped_but(raw, String::from) } else { &text };
+        }),
+        on::several("everything-mixed", literal(["E2", "E3", "E19"]), |twin| {
+            twin.text = &|twin, raw| {
+                let escaped = text(twin, &raw.replace(|c| !is_xml_char(c), ""));
+                mixed(&escaped, '\r', &["\r", "&#13;", "&#x000d;", "&#0013;"])
+            };
+            twin.attribute = &|twin, raw| {
+                let escaped = text(twin, &raw.replace(|c| !is_xml_char(c), "?"));
+                let tabs = mixed(&escaped, '\t', &["&#x9;", "\t", "&#09;"]);
+                let lines = mixed(&tabs, '\n', &["\n", "&#xA;", "&#010;"]);
+                mixed(&lines, '\r', &["&#xD;", "\r"])
+            };
+        }),
+        on::name("name-of-the-last-call-with-the-id", literal("E4"), |events, _, id| {
+            calls(events).rev().find(|&(call, _)| call == id).map(|(_, name)| name.to_owned())
+        }),
+        on::prefix("line-feed-for-an-empty-prefix", both("E5"), |prefix| {
+            prefix.map(|prefix| format!("\n{prefix}")).unwrap_or_default()
+        }),
+        on::result_text("absent-results-are-empty-texts", literal("E7"), |twin, result| {
+            result.map_or_else(String::new, |result| result_text(twin, Some(result)))
+        }),
+        on::string("objects-with-a-to-string-as-json", literal("E20"), |twin, value| {
+            if value.get("toString").is_some() { json_stringify(value) } else { string(twin, value) }
+        }),
+        on::before("objects-with-a-to-string-refused", literal("E20"), |_, op, input| {
+            let is_document = op == Op::Serialize || op == Op::Messages && input["contextMode"] == "xml";
+            if is_document && each_event(input).any(|event| throws(&event["result"])) {
                 *input = "Cannot convert object to primitive value".into();
             }
-        };
-    }),
-];
+        }),
+    ]
+}
 
 fn throws(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(throws),
-        Value::Object(members) => members.contains_key("toString"),
-        _ => false,
+        value => value.get("toString").is_some(),
     }
-}
-
-fn code_points(raw: &str) -> String {
-    let named = |c: char| if is_xml_char(c) { c.to_string() } else { format!("[{:04X}]", u32::from(c)) };
-    raw.chars().map(named).collect()
-}
-
-fn raw_escaped(raw: &str) -> String {
-    escaped_but(raw, String::from)
 }
 
 /// An escaped text with a reference to U+2400, the picture of NUL, or to the picture of another control, for each forbidden character.
@@ -234,113 +188,107 @@ fn escaped_but(raw: &str, other: fn(char) -> String) -> String {
     raw.chars().map(piece).collect()
 }
 
-pub(super) const MESSAGES: &[Planted] = &[
-    literal("adjacent-calls-in-one-message", &["E8"], |twin| twin.is_grouped = true),
-    literal("calls-of-one-id-in-one-message", &["E8"], |twin| {
-        twin.is_grouped = true;
-        twin.joins = |group, next| group[0].iteration == next.iteration;
-    }),
-    literal("absent-results-empty-in-messages", &["E7"], |twin| {
-        twin.result_content = |twin, result| {
-            result.map_or_else(String::new, |result| crate::twin::context::result_content(twin, Some(result)))
-        };
-    }),
-    literal("absent-results-as-null-in-messages", &["E7"], |twin| {
-        twin.result_content = |twin, result| {
-            result.map_or_else(|| "null".to_owned(), |result| crate::twin::context::result_content(twin, Some(result)))
-        };
-    }),
-    literal("answers-without-prefix", &["E24"], |twin| {
-        twin.message = |twin, event| match &event.kind {
-            EventKind::HumanInputReceived { response } => Some(Message::human(response)),
-            _ => crate::twin::context::message(twin, event),
-        };
-    }),
-    literal("half-characters-become-question-marks", &["E12"], |twin| {
-        twin.raw_input = |input| replace_surrogates(input, "?").into_owned();
-    }),
-    literal("half-characters-vanish", &["E12", "E18"], |twin| {
-        twin.raw_input = |input| replace_surrogates(input, "").into_owned();
-    }),
-    both("half-characters-replaced-everywhere", &["E12", "E18"], |twin| {
-        twin.raw_input = |input| replace_surrogates(input, "\\ufffd").into_owned();
-    }),
-    both("half-characters-told-apart", &["E18"], |twin| {
-        twin.raw_input = |input| mark_surrogates(input).into_owned();
-        twin.spellings.push(no_longer_told_apart);
-    }),
-];
-
-pub(super) const RUNS: &[Planted] = &[
-    literal("text-beside-calls-recorded", &["E10"], |twin| {
-        twin.text_beside_calls = |_, _| true;
-        twin.final_text = |_, last| last.tool_calls.is_empty();
-    }),
-    literal("text-beside-calls-recorded-behind-them", &["E10"], |twin| {
-        twin.text_beside_calls = |_, _| true;
-        twin.text_follows_calls = true;
-        twin.final_text = |_, last| last.tool_calls.is_empty();
-    }),
-    literal("text-beside-calls-recorded-again-at-a-limit", &["E10", clause::LOOP_LIMIT], |twin| {
-        twin.text_beside_calls = |_, _| true;
-    }),
-    literal("cut-calls-answered", &["E16"], |twin| {
-        twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "Too many rounds.")).collect();
-    }),
-    literal("limit-of-zero-means-the-default", &["E16"], |twin| {
-        twin.request_limit = |limit| limit.filter(|&limit| limit > 0).unwrap_or(20);
-    }),
-    literal("failed-tools-as-error-events", &["E21"], |twin| {
-        twin.recorded = |events| as_errors(events, |text| Some((text.strip_prefix("Tool error: ")?.to_owned(), true)));
-    }),
-    literal("unknown-tools-as-error-events", &["E21"], |twin| {
-        twin.recorded =
-            |events| as_errors(events, |text| text.starts_with("Tool not found: ").then(|| (text.to_owned(), false)));
-    }),
-];
-
-/// The events, with each result that is an error as an error event: its text, and whether it is recoverable.
-pub(super) fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, bool)>) -> Vec<Event> {
-    let failure = |mut event: Event| {
-        if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
-            && let Some((error, recoverable)) = error(text)
-        {
-            event.kind = EventKind::Error { error, recoverable };
-        }
-        event
-    };
-    events.into_iter().map(failure).collect()
+/// Shows absent results in other words in messages.
+pub(super) fn absent(name: FaultName, words: &'static str) -> Planted {
+    odd_content(name, literal("E7"), move |_, result| result.is_none().then(|| words.to_owned()))
 }
 
-pub(super) const INPUTS: &[Planted] = &[
-    both("complaints-name-the-field-first", &[clause::INP_1], |twin| {
-        twin.complaint = |index, error| {
+/// Reads lone surrogates as another text.
+fn halves(name: FaultName, terms: FaultTerms, other: &'static str) -> Planted {
+    on::raw_input(name, terms, move |input| replace_surrogates(input, other).into_owned())
+}
+
+pub(super) fn messages() -> Vec<Planted> {
+    vec![
+        on::is_grouped("adjacent-calls-in-one-message", literal("E8"), true),
+        on::several("calls-of-one-id-in-one-message", literal("E8"), |twin| {
+            twin.is_grouped = true;
+            twin.joins = &|group, next| group[0].iteration == next.iteration;
+        }),
+        absent("absent-results-empty-in-messages", ""),
+        absent("absent-results-as-null-in-messages", "null"),
+        odd_message("answers-without-prefix", literal("E24"), |kind, text| {
+            (kind == "human_input_received").then(|| Some(Message::human(text)))
+        }),
+        halves("half-characters-become-question-marks", literal("E12"), "?"),
+        halves("half-characters-vanish", literal(["E12", "E18"]), ""),
+        halves("half-characters-replaced-everywhere", both(["E12", "E18"]), "\\ufffd"),
+        on::several("half-characters-told-apart", both("E18"), |twin| {
+            twin.raw_input = &|input| mark_surrogates(input).into_owned();
+            twin.spellings.push(no_longer_told_apart);
+        }),
+    ]
+}
+
+pub(super) fn runs() -> Vec<Planted> {
+    vec![
+        on::several("text-beside-calls-recorded", literal("E10"), |twin| {
+            twin.text_beside_calls = &|_, _| true;
+            twin.final_text = &|_, last| last.tool_calls.is_empty();
+        }),
+        on::several("text-beside-calls-recorded-behind-them", literal("E10"), |twin| {
+            twin.text_beside_calls = &|_, _| true;
+            twin.text_follows_calls = true;
+            twin.final_text = &|_, last| last.tool_calls.is_empty();
+        }),
+        on::text_beside_calls("text-beside-calls-recorded-again-at-a-limit", literal(["E10", LOOP_LIMIT]), |_, _| true),
+        cut_with("cut-calls-answered", "Too many rounds."),
+        on::request_limit("limit-of-zero-means-the-default", literal("E16"), |limit| {
+            limit.filter(|&limit| limit > 0).unwrap_or(20)
+        }),
+        as_errors("failed-tools-as-error-events", literal("E21"), |text| {
+            Some((text.strip_prefix("Tool error: ")?.to_owned(), true))
+        }),
+        as_errors("unknown-tools-as-error-events", literal("E21"), |text| {
+            text.starts_with("Tool not found: ").then(|| (text.to_owned(), false))
+        }),
+    ]
+}
+
+/// Answers cut calls with other words.
+pub(super) fn cut_with(name: FaultName, words: &'static str) -> Planted {
+    on::cut(name, literal("E16"), move |_, calls| calls.iter().map(|call| Message::tool(&call.id, words)).collect())
+}
+
+/// Records each result that is an error as an error event: its text, and whether it is recoverable.
+pub(super) fn as_errors(name: FaultName, terms: FaultTerms, error: fn(&str) -> Option<(String, bool)>) -> Planted {
+    on::recorded(name, terms, move |events| {
+        let failure = |mut event: Event| {
+            if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
+                && let Some((error, recoverable)) = error(text)
+            {
+                event.kind = EventKind::Error { error, recoverable };
+            }
+            event
+        };
+        events.into_iter().map(failure).collect()
+    })
+}
+
+/// Refuses what is nested more deeply.
+fn shallow(name: FaultName, most: usize) -> Planted {
+    on::before(name, both(INP_3), move |_, _, input| {
+        if depth(input) > most {
+            *input = "nested too deep".into();
+        }
+    })
+}
+
+pub(super) fn inputs() -> Vec<Planted> {
+    vec![
+        on::complaint("complaints-name-the-field-first", both(INP_1), |index, error| {
             let (field, reason) = (error.field().unwrap_or_default(), error.reason());
             Reply::Reject { kind: RejectKind::InvalidEvent, message: format!("{reason}: `{field}` of event {index}") }
-        };
-    }),
-    both("numbers-beyond-the-doubles-refused", &[clause::INP_3], |twin| {
-        twin.raw_input = |raw| {
+        }),
+        on::raw_input("numbers-beyond-the-doubles-refused", both(INP_3), |raw| {
             let is_beyond =
                 |token: &str| token.parse().is_ok_and(f64::is_infinite) && token.ends_with(char::is_numeric);
-            if tokens(raw).any(is_beyond) { "a number beyond the doubles".to_owned() } else { input::raw_input(raw) }
-        };
-    }),
-    both("nesting-beyond-50-refused", &[clause::INP_3], |twin| {
-        twin.before = |_, _, input| {
-            if depth(input) > 50 {
-                *input = "nested too deep".into();
-            }
-        };
-    }),
-    both("nesting-beyond-60-refused", &[clause::INP_3], |twin| {
-        twin.before = |_, _, input| {
-            if depth(input) > 60 {
-                *input = "nested too deep".into();
-            }
-        };
-    }),
-];
+            if tokens(raw).any(is_beyond) { "a number beyond the doubles".to_owned() } else { raw_input(raw) }
+        }),
+        shallow("nesting-beyond-50-refused", 50),
+        shallow("nesting-beyond-60-refused", 60),
+    ]
+}
 
 fn depth(value: &Value) -> usize {
     match value {
@@ -350,75 +298,57 @@ fn depth(value: &Value) -> usize {
     }
 }
 
+/// Words failures of tools otherwise.
+pub(super) fn failing(name: FaultName, written: fn(&str, ToolError) -> String) -> Planted {
+    on::outcome(name, neglect(LOOP_TOOL_ERROR), move |twin, call, result| match result {
+        Ok(result) => outcome(twin, call, Ok(result)),
+        Err(error) => written(&call.name, error),
+    })
+}
+
 /// Readings that follow the `must` clauses only.
-pub(super) const NEGLECT: &[Planted] = &[
-    neglect("iterations-from-zero", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 0),
-    neglect("prompt-at-iteration-one", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
-    neglect("no-completion-event", &[clause::LOOP_VERIFY], |twin| twin.completion = |_, _, _| None),
-    // Before the next one, which replaces it when all are planted at once, and which changes more.
-    neglect("no-feedback", &[clause::LOOP_VERIFY], |twin| twin.feedback = |_, _| None),
-    neglect("feedback-in-other-words", &[clause::LOOP_VERIFY], |twin| {
-        twin.feedback = |iteration, reason| {
+pub(super) fn neglects() -> Vec<Planted> {
+    const RESPONSE: [&str; 2] = [LOOP_RESPONSE, LOOP_VERIFY];
+    const DEPTH: [&str; 2] = [TOOLS_DEPTH, TOOLS_CUT];
+    let or = |one: &str, other: &str| if one.is_empty() { other.to_owned() } else { one.to_owned() };
+    vec![
+        on::first_iteration("iterations-from-zero", neglect(LOOP_PROMPT), 0),
+        on::prompt("prompt-at-iteration-one", neglect(LOOP_PROMPT), |prompt| Event::user(1, prompt)),
+        on::completion("no-completion-event", neglect(LOOP_VERIFY), |_, _, _| None),
+        // Before the next one, which replaces it when all are planted at once, and which changes more.
+        on::feedback("no-feedback", neglect(LOOP_VERIFY), |_, _| None),
+        on::feedback("feedback-in-other-words", neglect(LOOP_VERIFY), |iteration, reason| {
             let reason = reason.filter(|reason| !reason.is_empty())?;
             Some(Event::user(iteration, format!("Not yet, because: {reason}")))
-        };
-    }),
-    neglect("tool-failures-in-other-words", &[clause::LOOP_TOOL_ERROR], |twin| {
-        twin.outcome = |twin, call, result| match result {
-            Ok(result) => crate::twin::rounds::outcome(twin, call, Ok(result)),
-            Err(threadspec::agent::ToolError::NotFound) => format!("Error: unknown tool {}", call.name),
-            Err(threadspec::agent::ToolError::Failed(message)) => format!("Error: {message}"),
-        };
-    }),
-    neglect("tool-failures-without-words", &[clause::LOOP_TOOL_ERROR], |twin| {
-        twin.outcome = |twin, call, result| match result {
-            Ok(result) => crate::twin::rounds::outcome(twin, call, Ok(result)),
-            Err(_) => String::new(),
-        };
-    }),
-    neglect("ends-at-the-first-failure", &[clause::LOOP_ERROR], |twin| {
-        twin.is_recoverable = |_| false;
-        twin.gives_up = |_| true;
-    }),
-    neglect("every-error-recoverable", &[clause::LOOP_ERROR], |twin| twin.is_recoverable = |_| true),
-    neglect("five-failures-end-a-run", &[clause::LOOP_ERROR], |twin| twin.gives_up = |failures| failures >= 5),
-    neglect("verified-before-the-maximum", &[clause::LOOP_MAX], |twin| twin.verifies_first = true),
-    neglect("response-of-the-last-text", &[clause::LOOP_RESPONSE, clause::LOOP_VERIFY], |twin| {
-        twin.response = |before, last| if last.is_empty() { before.to_owned() } else { last.to_owned() };
-    }),
-    neglect("response-of-the-first-text", &[clause::LOOP_RESPONSE, clause::LOOP_VERIFY], |twin| {
-        twin.response = |before, last| if before.is_empty() { last.to_owned() } else { before.to_owned() };
-    }),
-    neglect("summaries-without-headings", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |summaries| {
-            let texts: Vec<&str> = summaries.iter().rev().map(|&(_, text)| text).collect();
-            texts.join("\n")
-        };
-    }),
-    neglect("summaries-under-other-headings", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |summaries| {
+        }),
+        failing("tool-failures-in-other-words", |name, error| match error {
+            ToolError::NotFound => format!("Error: unknown tool {name}"),
+            ToolError::Failed(message) => format!("Error: {message}"),
+        }),
+        failing("tool-failures-without-words", |_, _| String::new()),
+        on::several("ends-at-the-first-failure", neglect(LOOP_ERROR), |twin| {
+            twin.is_recoverable = &|_| false;
+            twin.gives_up = &|_| true;
+        }),
+        on::is_recoverable("every-error-recoverable", neglect(LOOP_ERROR), |_| true),
+        on::gives_up("five-failures-end-a-run", neglect(LOOP_ERROR), |failures| failures >= 5),
+        on::verifies_first("verified-before-the-maximum", neglect(LOOP_MAX), true),
+        on::response("response-of-the-last-text", neglect(RESPONSE), move |before, last| or(last, before)),
+        on::response("response-of-the-first-text", neglect(RESPONSE), move |before, last| or(before, last)),
+        on::summaries("summaries-without-headings", neglect(CTX_SUMMARIES), |summaries| {
+            summaries.iter().rev().map(|&(_, text)| text).collect::<Vec<_>>().join("\n")
+        }),
+        on::summaries("summaries-under-other-headings", neglect(CTX_SUMMARIES), |summaries| {
             let section = |(iterations, summary): &(&[u64], &str)| format!("Iterations {iterations:?}: {summary}\n");
             summaries.iter().map(section).collect()
-        };
-    }),
-    neglect("broken-events-skipped", &[clause::INP_1], |twin| {
-        twin.events = |events| Ok(events.into_iter().flatten().collect())
-    }),
-    neglect("unknown-modes-are-standard", &[clause::CTX_UNKNOWN], |twin| {
-        twin.before = |_, _, input| {
-            if input["contextMode"].as_str().is_some_and(|mode| mode != "xml") {
-                input["contextMode"] = "standard".into();
-            }
-        };
-    }),
-    neglect("one-round-more", &[clause::TOOLS_DEPTH, clause::TOOLS_CUT], |twin| {
-        twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds > depth);
-    }),
-    neglect("rounds-without-a-limit", &[clause::TOOLS_DEPTH, clause::TOOLS_CUT], |twin| {
-        twin.is_too_deep = |_, _, _| false
-    }),
-    neglect("requests-without-a-limit", &[clause::LOOP_LIMIT], |twin| twin.request_limit = |_| usize::MAX),
-    neglect("limit-of-requests-of-fifteen", &[clause::LOOP_LIMIT], |twin| {
-        twin.request_limit = |limit| limit.unwrap_or(15)
-    }),
-];
+        }),
+        on::events("broken-events-skipped", neglect(INP_1), |events| Ok(events.into_iter().flatten().collect())),
+        member("unknown-modes-are-standard", neglect(CTX_UNKNOWN), &["contextMode"], |mode| {
+            mode.as_str().filter(|mode| *mode != "xml").map(|_| "standard".into())
+        }),
+        on::is_too_deep("one-round-more", neglect(DEPTH), |_, rounds, depth| depth.is_some_and(|depth| rounds > depth)),
+        on::is_too_deep("rounds-without-a-limit", neglect(DEPTH), |_, _, _| false),
+        on::request_limit("requests-without-a-limit", neglect(LOOP_LIMIT), |_| usize::MAX),
+        on::request_limit("limit-of-requests-of-fifteen", neglect(LOOP_LIMIT), |limit| limit.unwrap_or(15)),
+    ]
+}

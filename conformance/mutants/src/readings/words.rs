@@ -1,13 +1,13 @@
 //! Readings of how a number is spelled in a text, and of the words that a run adds.
 
-use super::{Planted, both, literal, neglect};
-use crate::twin::Twin;
-use crate::twin::text::{attribute, number, quoted, string, text};
+use super::tables::{absent, as_errors, cut_with, failing, forbidden};
+use super::{both, literal};
+use crate::plants::TwinSite::{Attribute, Escaped, Raw, Summaries};
+use crate::plants::prelude::*;
+use crate::plants::terms::FaultTerms;
+use crate::twin::rounds::completion;
+use crate::twin::text::{item, quoted};
 use crate::twin::{context, document, input};
-use serde_json::{Number, Value};
-use threadspec::agent::ToolError;
-use threadspec::{Event, EventKind, Message, is_xml_char};
-use threadspec_golden::clause;
 use threadspec_judge::json::tokens;
 
 /// Precedes the digits of a number that is kept as a text.
@@ -56,19 +56,16 @@ fn is_long(token: &str) -> bool {
     is_integer && digits.parse::<f64>().is_ok_and(|double| double > EXACT && double.is_finite())
 }
 
-/// Turns kept numbers back into numbers where they stand alone, and shows the digits of the others.
+/// Turns kept numbers back into numbers where they are alone, and shows the digits of the others.
 fn as_numbers(value: &mut Value) {
-    match value {
-        Value::String(text) => {
+    each(value, &|value| {
+        if let Value::String(text) = value {
             *value = match text.strip_prefix(KEPT).map(serde_json::from_str::<Number>) {
                 Some(Ok(number)) => number.into(),
                 _ => text.replace(KEPT, "").into(),
             };
         }
-        Value::Array(elements) => elements.iter_mut().for_each(as_numbers),
-        Value::Object(members) => members.values_mut().for_each(as_numbers),
-        _ => {}
-    }
+    });
 }
 
 /// The same in arguments only: everywhere else a text is a text, whatever it begins with.
@@ -86,13 +83,13 @@ fn as_shown(value: &mut Value) {
 }
 
 /// Rewords the error of each failed model call.
-fn reworded(event: Event, words: impl Fn(String) -> String) -> Event {
-    match event.kind {
-        EventKind::Error { error, recoverable } => {
-            Event { kind: EventKind::Error { error: words(error), recoverable }, ..event }
+fn reworded(name: FaultName, terms: FaultTerms, words: fn(&str) -> String) -> Planted {
+    on::failed(name, terms, move |events, mut event| {
+        if let EventKind::Error { error, .. } = &mut event.kind {
+            *error = words(error);
         }
-        kind => Event { kind, ..event },
-    }
+        events.push(event);
+    })
 }
 
 /// The beginning of a text, in UTF-16 units or bytes as `length` counts, with `end` after it.
@@ -107,143 +104,92 @@ fn cut(text: &str, most: usize, length: fn(char) -> usize, end: &str) -> String 
     if kept.len() < text.len() { kept + end } else { kept }
 }
 
-pub(super) const NUMBERS: &[Planted] = &[
-    both("integers-of-any-length-exact", &["E13"], |twin| {
-        twin.raw_input = with_digits_kept;
-        twin.quoted = |raw| raw.strip_prefix(KEPT).map_or_else(|| quoted(raw), str::to_owned);
+/// Reads long integers as texts of their digits, and shows these.
+fn digits_kept(name: FaultName, read: fn(&str) -> String) -> Planted {
+    let read = &*Box::leak(Box::new(read));
+    on::several(name, both("E13"), move |twin| {
+        twin.raw_input = read;
+        twin.quoted = &|raw| raw.strip_prefix(KEPT).map_or_else(|| quoted(raw), str::to_owned);
         twin.spellings.push(as_shown);
-    }),
-    both("large-integers-as-doubles-without-an-exponent", &["E13"], |twin| {
-        twin.raw_input = with_doubles_kept;
-        twin.quoted = |raw| raw.strip_prefix(KEPT).map_or_else(|| quoted(raw), str::to_owned);
-        twin.spellings.push(as_shown);
-    }),
-    both("whole-doubles-with-all-their-digits", &["E13"], |twin| {
-        twin.number = |raw| match raw.as_f64() {
-            Some(double) if double.fract() == 0.0 && double.abs() > EXACT && double.abs() < 1e21 => {
-                format!("{double:.0}")
-            }
-            _ => number(raw),
-        };
-    }),
-    both("large-integers-beyond-64-bits-with-all-digits", &["E13"], |twin| {
-        twin.number = |raw| match (raw.is_f64(), raw.as_f64()) {
-            (false, Some(double)) if double.abs() > EXACT && raw.as_i64().is_none() => format!("{double:.0}"),
-            _ => number(raw),
-        };
-    }),
-    both("minus-zero-of-arguments-kept-in-replies", &["E19"], |twin| {
-        twin.spellings.push(|output| {
-            fn negative(value: &mut Value) {
-                match value {
-                    Value::Number(number) if number.as_f64() == Some(0.0) => *value = Value::from(-0.0),
-                    Value::Array(elements) => elements.iter_mut().for_each(negative),
-                    Value::Object(members) => members.values_mut().for_each(negative),
-                    _ => {}
-                }
-            }
-            negative(output);
-        });
-    }),
-];
+    })
+}
 
-pub(super) const WORDS: &[Planted] = &[
-    both("errors-with-their-class", &[clause::LOOP_ERROR, "E26"], |twin| {
-        twin.failed = |events, event| events.push(reworded(event, |error| format!("ModelError: {error}")));
-    }),
-    both("errors-with-a-class-in-a-namespace", &[clause::LOOP_ERROR, "E26"], |twin| {
-        twin.failed = |events, event| events.push(reworded(event, |error| format!("llm::api::Error[E_429]: {error}")));
-    }),
-    both("errors-cut-after-500-units", &[clause::LOOP_ERROR, "E26"], |twin| {
-        twin.failed = |events, event| events.push(reworded(event, |error| cut(&error, 500, char::len_utf16, "")));
-    }),
-    literal("failed-tools-as-error-events-in-other-words", &["E21", "E26"], |twin| {
-        twin.recorded = |events| {
-            super::tables::as_errors(events, |text| {
-                Some((format!("ToolError: {}", text.strip_prefix("Tool error: ")?), false))
-            })
-        };
-    }),
-    literal("cut-calls-answered-with-nothing", &["E16"], |twin| {
-        twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "")).collect();
-    }),
-    literal("absent-results-in-words-in-messages", &["E7"], |twin| {
-        twin.result_content = |twin, result| {
-            result.map_or_else(|| "(no result) <&>".to_owned(), |result| context::result_content(twin, Some(result)))
-        };
-    }),
-    literal("absent-results-empty-everywhere", &["E7"], |twin| {
-        twin.result_content =
-            |twin, result| result.map_or_else(String::new, |result| context::result_content(twin, Some(result)));
-        twin.result_text =
-            |twin, result| result.map_or_else(String::new, |result| document::result_text(twin, Some(result)));
-    }),
-    literal("forbidden-characters-as-pictures", &["E2"], |twin| {
-        twin.text = |twin, raw| text(twin, &raw.replace(|c| !is_xml_char(c), "\u{2421}"));
-        twin.attribute = |twin, raw| attribute(twin, &raw.replace(|c| !is_xml_char(c), "\u{2421}"));
-    }),
-    literal("forbidden-characters-as-escapes", &["E2"], |twin| {
-        twin.text = |twin, raw| text(twin, &raw.replace(|c| !is_xml_char(c), "<\\x&>"));
-    }),
-    literal("white-space-of-attributes-in-hexadecimal", &["E3", "E19"], |twin| {
-        twin.attribute =
-            |twin, raw| attribute(twin, raw).replace('\t', "&#x9;").replace('\n', "&#xa;").replace('\r', "&#xd;");
-    }),
-    literal("carriage-return-in-small-letters", &["E3", "E19"], |twin| {
-        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#xd;");
-    }),
-    literal("inner-objects-with-a-to-string-as-json", &["E20"], |twin| {
-        twin.string = |twin, value| match value {
-            Value::Array(elements) => {
-                let element = |element: &Value| match element {
-                    Value::Object(members) if members.contains_key("toString") => twin.stringify(element),
-                    Value::Null => String::new(),
-                    _ => (twin.string)(twin, element),
-                };
-                elements.iter().map(element).collect::<Vec<_>>().join(",")
-            }
-            _ => string(twin, value),
-        };
-    }),
-];
+pub(super) fn numbers() -> Vec<Planted> {
+    vec![
+        digits_kept("integers-of-any-length-exact", with_digits_kept),
+        digits_kept("large-integers-as-doubles-without-an-exponent", with_doubles_kept),
+        odd_number("whole-doubles-with-all-their-digits", both("E13"), |_, double| {
+            (double.fract() == 0.0 && double.abs() > EXACT && double.abs() < 1e21).then(|| format!("{double:.0}"))
+        }),
+        odd_number("large-integers-beyond-64-bits-with-all-digits", both("E13"), |raw, double| {
+            (!raw.is_f64() && double.abs() > EXACT && raw.as_i64().is_none()).then(|| format!("{double:.0}"))
+        }),
+        spelling("minus-zero-of-arguments-kept-in-replies", both("E19"), |output| {
+            each(output, &|value| {
+                if value.as_f64() == Some(0.0) {
+                    *value = Value::from(-0.0);
+                }
+            });
+        }),
+    ]
+}
+
+pub(super) fn words() -> Vec<Planted> {
+    let class = || both([LOOP_ERROR, "E26"]);
+    vec![
+        reworded("errors-with-their-class", class(), |error| format!("ModelError: {error}")),
+        reworded("errors-with-a-class-in-a-namespace", class(), |error| format!("llm::api::Error[E_429]: {error}")),
+        reworded("errors-cut-after-500-units", class(), |error| cut(error, 500, char::len_utf16, "")),
+        as_errors("failed-tools-as-error-events-in-other-words", literal(["E21", "E26"]), |text| {
+            Some((format!("ToolError: {}", text.strip_prefix("Tool error: ")?), false))
+        }),
+        cut_with("cut-calls-answered-with-nothing", ""),
+        absent("absent-results-in-words-in-messages", "(no result) <&>"),
+        on::several("absent-results-empty-everywhere", literal("E7"), |twin| {
+            twin.result_content =
+                &|twin, result| result.map_or_else(String::new, |result| context::result_content(twin, Some(result)));
+            twin.result_text =
+                &|twin, result| result.map_or_else(String::new, |result| document::result_text(twin, Some(result)));
+        }),
+        forbidden("forbidden-characters-as-pictures", |_| "\u{2421}".to_owned()),
+        edit("forbidden-characters-as-escapes", literal("E2"), Raw, |text| text.replace(|c| !is_xml_char(c), "<\\x&>")),
+        swap(
+            "white-space-of-attributes-in-hexadecimal",
+            literal(["E3", "E19"]),
+            Attribute,
+            &[("\t", "&#x9;"), ("\n", "&#xa;"), ("\r", "&#xd;")],
+        ),
+        swap("carriage-return-in-small-letters", literal(["E3", "E19"]), Escaped, &[("\r", "&#xd;")]),
+        on::item("inner-objects-with-a-to-string-as-json", literal("E20"), |twin, element| {
+            if element.get("toString").is_some() { Some(twin.stringify(element)) } else { item(twin, element) }
+        }),
+    ]
+}
 
 /// Readings whose words do not follow a `should` clause.
-pub(super) const NEGLECT: &[Planted] = &[
-    neglect("errors-with-their-class-cut-after-20-bytes", &[clause::LOOP_ERROR], |twin| {
-        twin.failed = |events, event| {
-            events.push(reworded(event, |error| cut(&format!("Error: {error}"), 20, char::len_utf8, " [truncated]")));
-        };
-    }),
-    neglect("errors-in-other-words", &[clause::LOOP_ERROR], |twin| {
-        twin.failed = |events, event| events.push(reworded(event, |_| "The model could not be reached.".to_owned()));
-    }),
-    neglect("errors-without-words", &[clause::LOOP_ERROR], |twin| {
-        twin.failed = |events, event| events.push(reworded(event, |_| String::new()));
-    }),
-    neglect("errors-with-markup", &[clause::LOOP_ERROR], |twin| {
-        twin.failed = |events, event| events.push(reworded(event, |error| format!("<error>{error}</error>\r\n\t")));
-    }),
-    neglect("tool-failures-with-their-class", &[clause::LOOP_TOOL_ERROR], |twin: &mut Twin| {
-        twin.outcome = |twin, call, result| match result {
-            Err(ToolError::Failed(message)) => format!("Tool error: ValueError: {message}"),
-            Err(ToolError::NotFound) => format!("Tool not found: {:?}", call.name),
-            result => crate::twin::rounds::outcome(twin, call, result),
-        };
-    }),
-    neglect("iterations-from-ten", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 10),
-    neglect("completion-in-other-words", &[clause::LOOP_VERIFY], |twin| {
-        twin.completion = |iteration, _, verified| {
-            let kind = EventKind::Completion { result: "Done.".to_owned(), verified: Some(verified) };
-            Some(Event { iteration, kind })
-        };
-    }),
-    neglect("one-round-less", &[clause::TOOLS_DEPTH, clause::TOOLS_CUT], |twin| {
-        twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds + 1 >= depth);
-    }),
-    neglect("summaries-in-capitals", &[clause::CTX_SUMMARIES], |twin| {
-        twin.summaries = |summaries| context::summaries(summaries).replace("### Iteration(s)", "SUMMARY OF");
-    }),
-];
+pub(super) fn neglects() -> Vec<Planted> {
+    let errors = || neglect(LOOP_ERROR);
+    vec![
+        reworded("errors-with-their-class-cut-after-20-bytes", errors(), |error| {
+            cut(&format!("Error: {error}"), 20, char::len_utf8, " [truncated]")
+        }),
+        reworded("errors-in-other-words", errors(), |_| "The model could not be reached.".to_owned()),
+        reworded("errors-without-words", errors(), |_| String::new()),
+        reworded("errors-with-markup", errors(), |error| format!("<error>{error}</error>\r\n\t")),
+        failing("tool-failures-with-their-class", |name, error| match error {
+            ToolError::Failed(message) => format!("Tool error: ValueError: {message}"),
+            ToolError::NotFound => format!("Tool not found: {name:?}"),
+        }),
+        on::first_iteration("iterations-from-ten", neglect(LOOP_PROMPT), 10),
+        on::completion("completion-in-other-words", neglect(LOOP_VERIFY), |iteration, _, verified| {
+            completion(iteration, "Done.", verified)
+        }),
+        on::is_too_deep("one-round-less", neglect([TOOLS_DEPTH, TOOLS_CUT]), |_, rounds, depth| {
+            depth.is_some_and(|depth| rounds + 1 >= depth)
+        }),
+        swap("summaries-in-capitals", neglect(CTX_SUMMARIES), Summaries, &[("### Iteration(s)", "SUMMARY OF")]),
+    ]
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 use super::Twin;
 use super::document::join;
+use super::parts::{answered_id, id_of, is_call};
 use serde_json::Value;
 use std::collections::HashMap;
 use threadspec::{ContextMode, Event, EventKind, Message, Role, ToolCall};
@@ -154,24 +155,14 @@ pub(crate) fn xml(twin: &Twin, events: &[Event]) -> Vec<Message> {
     vec![Message::human(twin.document(events))]
 }
 
-fn id(event: &Event) -> Option<&str> {
-    match &event.kind {
-        EventKind::ToolCall { tool_call_id, .. } => Some(tool_call_id),
-        _ => None,
-    }
-}
-
 pub(crate) fn joins(group: &[&Event], next: &Event) -> bool {
-    let next_id = id(next);
-    group[0].iteration == next.iteration && group.iter().all(|event| id(event) != next_id)
+    group[0].iteration == next.iteration && group.iter().all(|event| id_of(event) != id_of(next))
 }
 
 /// The call that a result answers: the nearest preceding one with its id.
 pub(crate) fn answers(events: &[Event], position: usize) -> Option<usize> {
-    let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
-    let is_call =
-        |event: &Event| matches!(&event.kind, EventKind::ToolCall { tool_call_id: id, .. } if id == tool_call_id);
-    events[..position].iter().rposition(is_call)
+    let id = answered_id(&events[position])?;
+    events[..position].iter().rposition(|event| is_call(event) && id_of(event) == Some(id))
 }
 
 pub(crate) fn orphan(twin: &Twin, _: &str, result: Option<&Value>) -> Option<Message> {

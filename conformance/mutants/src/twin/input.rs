@@ -34,7 +34,8 @@ impl Twin {
     pub(crate) fn try_to_answer(&mut self, request: &Request) -> Result<Value, Reply> {
         let text = (self.raw_input)(&request.input);
         let mut value = serde_json::from_str(&text).map_err(refusal)?;
-        (self.before)(self, request.op, &mut value);
+        let before = self.before;
+        before(self, request.op, &mut value);
         let input: TwinInput = serde_json::from_value(as_the_library_reads(&value)).map_err(refusal)?;
         let mut output = match request.op {
             Op::Escape => (self.text)(self, &required(input.text, "text")?).into(),
@@ -59,7 +60,8 @@ impl Twin {
             }
             Op::Session => return Err(Reply::Unsupported("it plays no sessions".to_owned())),
         };
-        (self.after)(self, request.op, &value, &mut output);
+        let after = self.after;
+        after(self, request.op, &value, &mut output);
         self.spellings.iter().for_each(|spelling| spelling(&mut output));
         // The library marks lone surrogates in messages and events, and nowhere else.
         Ok(if matches!(request.op, Op::Escape | Op::Serialize) { output } else { plain(output) })

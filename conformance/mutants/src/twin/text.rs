@@ -22,23 +22,35 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// The members in property order.
 pub(crate) fn members(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
-    let index = |key: &str| key.parse::<u32>().ok().filter(|&index| index < u32::MAX && index.to_string() == key);
+    by_index(object, index)
+}
+
+/// The members whose keys have an index come first, in its order.
+pub(crate) fn by_index(object: &Map<String, Value>, index: impl Fn(&str) -> Option<u64>) -> Vec<(&String, &Value)> {
     let mut members: Vec<_> = object.iter().collect();
     members.sort_by_key(|(key, _)| index(key).map_or((true, 0), |index| (false, index)));
     members
 }
 
+fn index(key: &str) -> Option<u64> {
+    let index = key.parse::<u32>().ok().filter(|&index| index < u32::MAX && index.to_string() == key);
+    index.map(u64::from)
+}
+
 pub(crate) fn string(twin: &Twin, value: &Value) -> String {
     match value {
         Value::Array(elements) => {
-            let element =
-                |element: &Value| if element.is_null() { String::new() } else { (twin.string)(twin, element) };
-            elements.iter().map(element).collect::<Vec<_>>().join(",")
+            elements.iter().filter_map(|element| (twin.item)(twin, element)).collect::<Vec<_>>().join(",")
         }
         Value::Object(_) => "[object Object]".to_owned(),
         Value::String(text) => text.clone(),
         scalar => twin.stringify(scalar),
     }
+}
+
+/// An element as a part of the text of its array.
+pub(crate) fn item(twin: &Twin, element: &Value) -> Option<String> {
+    Some(if element.is_null() { String::new() } else { (twin.string)(twin, element) })
 }
 
 impl Twin {

@@ -37,13 +37,13 @@ pub(super) fn wrapped_once(text: &str, n: usize) -> String {
 }
 
 /// U+FFFD for each character that lies on a border between pieces of so many bytes.
-pub(super) fn bytes_in_pieces(text: &str, n: usize) -> String {
+pub(crate) fn bytes_in_pieces(text: &str, n: usize) -> String {
     let lies = |at: usize, c: char| at / n != (at + c.len_utf8() - 1) / n;
     text.char_indices().map(|(at, c)| if lies(at, c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// A question mark for each character that lies on a border between pieces of so many units of UTF-16.
-pub(super) fn units_in_pieces(text: &str, n: usize) -> String {
+pub(crate) fn units_in_pieces(text: &str, n: usize) -> String {
     let mut at = 0;
     let lies = |c: char| {
         let begin = at;
@@ -157,7 +157,7 @@ pub(super) fn unix_lines(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-pub(super) fn up_to_nul(text: &str) -> String {
+pub(crate) fn up_to_nul(text: &str) -> String {
     text.split('\0').next().unwrap_or_default().to_owned()
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn ascii(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()
 }
 
-pub(super) fn latin_1(text: &str) -> String {
+pub(crate) fn latin_1(text: &str) -> String {
     text.chars().map(|c| if c > '\u{ff}' { '?' } else { c }).collect()
 }
 
@@ -211,7 +211,7 @@ pub(super) fn tabs_as_spaces(text: &str) -> String {
 }
 
 /// `"\n".join(text.splitlines())` in Python.
-pub(super) fn split_lines(text: &str) -> String {
+pub(crate) fn split_lines(text: &str) -> String {
     let ends = ['\n', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
     let text = text.replace("\r\n", "\n").replace('\r', "\n").replace(ends, "\n");
     text.strip_suffix('\n').unwrap_or(&text).to_owned()
@@ -428,7 +428,7 @@ pub(super) fn date_anew(value: &mut Value) {
     }
 }
 
-pub(super) fn without_dollar_members(value: &mut Value) {
+pub(crate) fn without_dollar_members(value: &mut Value) {
     if let Value::Object(members) = value {
         members.retain(|name, _| !["$id", "$ref", "$type", "$values"].contains(&&**name));
     }

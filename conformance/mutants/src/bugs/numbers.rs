@@ -1,9 +1,6 @@
 //! Numbers as text, as other languages write them by default.
 
-use super::super::{Planted, bug};
-use crate::twin::text::number;
-use serde_json::Number;
-use threadspec_golden::clause;
+use crate::plants::prelude::*;
 
 /// The digits of a number, shortest or so many, and the exponent of the first.
 fn digits(double: f64, places: Option<usize>) -> (String, i32) {
@@ -50,58 +47,59 @@ impl Style {
         let padded = format!("{digits:0<whole$}");
         format!("{sign}{}{}", &padded[..whole], fraction(&padded[whole..]))
     }
+}
 
-    /// A number that JSON writes with a point or an exponent.
-    fn of_float(&self, raw: &Number) -> String {
-        match raw.as_f64().filter(|_| raw.is_f64()) {
-            Some(double) => self.of(double),
-            None => number(raw),
-        }
-    }
+const fn style(
+    places: Option<usize>,
+    plain: std::ops::Range<i32>,
+    has_fraction: [bool; 2],
+    signs: [&'static str; 2],
+    width: usize,
+) -> Style {
+    Style { places, plain, has_fraction, signs, width }
 }
 
 /// `Double.toString`.
-const JAVA: Style = Style { places: None, plain: -3..7, has_fraction: [true, true], signs: ["E", "E-"], width: 1 };
+const JAVA: Style = style(None, -3..7, [true, true], ["E", "E-"], 1);
 /// `double.ToString()` since .NET Core 3.0.
-const DOTNET: Style =
-    Style { places: None, plain: -4..15, has_fraction: [false, false], signs: ["E+", "E-"], width: 2 };
+const DOTNET: Style = style(None, -4..15, [false, false], ["E+", "E-"], 2);
 /// `%g`.
-const SIX: Style = Style { places: Some(6), plain: -4..6, has_fraction: [false, false], signs: ["e+", "e-"], width: 2 };
+const SIX: Style = style(Some(6), -4..6, [false, false], ["e+", "e-"], 2);
 /// `%.17g`, or PHP with `serialize_precision=17`.
-const SEVENTEEN: Style =
-    Style { places: Some(17), plain: -4..17, has_fraction: [false, false], signs: ["e+", "e-"], width: 2 };
+const SEVENTEEN: Style = style(Some(17), -4..17, [false, false], ["e+", "e-"], 2);
 /// `(string)` in PHP with `precision=14`.
-const FOURTEEN: Style =
-    Style { places: Some(14), plain: -4..14, has_fraction: [false, true], signs: ["E+", "E-"], width: 1 };
+const FOURTEEN: Style = style(Some(14), -4..14, [false, true], ["E+", "E-"], 1);
 /// `Float#to_s`.
-const RUBY: Style = Style { places: None, plain: -4..16, has_fraction: [true, true], signs: ["e+", "e-"], width: 2 };
+const RUBY: Style = style(None, -4..16, [true, true], ["e+", "e-"], 2);
 /// The crate ryu, by which `serde_json` wrote numbers until 2025.
-const RYU: Style = Style { places: None, plain: -5..16, has_fraction: [true, false], signs: ["e", "e-"], width: 1 };
+const RYU: Style = style(None, -5..16, [true, false], ["e", "e-"], 1);
 /// `fmt.Sprint`.
-const GO: Style = Style { places: None, plain: -4..6, has_fraction: [false, false], signs: ["e+", "e-"], width: 2 };
+const GO: Style = style(None, -4..6, [false, false], ["e+", "e-"], 2);
 
 /// As programs that try one digit more until the number reads back: of several texts that do, it need not be the nearest.
-fn by_trying(raw: &Number) -> String {
-    let Some(double) = raw.as_f64().filter(|_| raw.is_f64()) else { return number(raw) };
-    let tried = |places| Style { places: Some(places), plain: -6..21, width: 1, ..GO }.of(double);
+fn by_trying(double: f64) -> String {
+    let tried = |places| style(Some(places), -6..21, [false, false], ["e+", "e-"], 1).of(double);
     (15..=17).map(tried).find(|text| text.parse() == Ok(double)).unwrap_or_default()
 }
 
-pub(in super::super) const BUGS: &[Planted] = &[
-    bug("numbers-as-java-writes-doubles", &[clause::JSON_3], |twin| twin.number = |raw| JAVA.of_float(raw)),
-    bug("whole-numbers-as-doubles", &[clause::JSON_3], |twin| {
-        twin.number = |raw| raw.as_f64().map_or_else(String::new, |double| JAVA.of(double))
-    }),
-    bug("numbers-as-dotnet-writes-doubles", &[clause::JSON_3], |twin| twin.number = |raw| DOTNET.of_float(raw)),
-    bug("numbers-with-six-digits", &[clause::JSON_3], |twin| twin.number = |raw| SIX.of_float(raw)),
-    bug("numbers-with-seventeen-digits", &[clause::JSON_3], |twin| twin.number = |raw| SEVENTEEN.of_float(raw)),
-    bug("numbers-with-fourteen-digits", &[clause::JSON_3], |twin| twin.number = |raw| FOURTEEN.of_float(raw)),
-    bug("numbers-as-ruby-writes-floats", &[clause::JSON_3], |twin| twin.number = |raw| RUBY.of_float(raw)),
-    bug("numbers-as-ryu-writes-them", &[clause::JSON_3], |twin| twin.number = |raw| RYU.of_float(raw)),
-    bug("numbers-as-go-prints-them", &[clause::JSON_3], |twin| twin.number = |raw| GO.of_float(raw)),
-    bug("numbers-by-trying-digits", &[clause::JSON_3], |twin| twin.number = by_trying),
-    bug("decimal-point-as-a-comma", &[clause::JSON_3], |twin| twin.number = |raw| number(raw).replace('.', ",")),
-];
+pub(super) fn bugs() -> Vec<Planted> {
+    let of_floats: [(&str, fn(f64) -> String); 9] = [
+        ("numbers-as-java-writes-doubles", |double| JAVA.of(double)),
+        ("numbers-as-dotnet-writes-doubles", |double| DOTNET.of(double)),
+        ("numbers-with-six-digits", |double| SIX.of(double)),
+        ("numbers-with-seventeen-digits", |double| SEVENTEEN.of(double)),
+        ("numbers-with-fourteen-digits", |double| FOURTEEN.of(double)),
+        ("numbers-as-ruby-writes-floats", |double| RUBY.of(double)),
+        ("numbers-as-ryu-writes-them", |double| RYU.of(double)),
+        ("numbers-as-go-prints-them", |double| GO.of(double)),
+        ("numbers-by-trying-digits", by_trying),
+    ];
+    // Those that JSON writes with a point or an exponent.
+    let of_floats = of_floats
+        .map(|(name, written)| odd_number(name, JSON_3, move |raw, double| raw.is_f64().then(|| written(double))));
+    let of_all = odd_number("whole-numbers-as-doubles", JSON_3, |_, double| Some(JAVA.of(double)));
+    of_floats.into_iter().chain([of_all]).collect()
+}
 
 #[cfg(test)]
 mod tests {
