@@ -132,7 +132,7 @@ fn all_faults_of_a_document_are_told_with_their_lines() -> io::Result<()> {
 fn one_unreadable_file_hides_no_other() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let at = folder.path();
-    fs::write(at.join("good.json"), "[]")?;
+    fs::write(at.join("good.json"), format!("[{}]", user("Hi")))?;
     fs::write(at.join("bad.json"), r#"[{"type": "x", "iteration": 0}]"#)?;
     fs::create_dir(at.join("folder"))?;
     let (code, said) = check(at, &["missing.json", "folder", "good.json", "bad.json"])?;
@@ -164,7 +164,7 @@ fn other_encodings_have_a_message_of_their_own() -> io::Result<()> {
     }
     let (code, said) = check_one("document.xml", "\u{feff}<thread>\n</thread>", &[])?;
     assert_eq!((code, said.contains("error line 1: a byte order mark")), (1, true), "{said}");
-    let (code, said) = check_one("log.json", "\u{feff}[]", &[])?;
+    let (code, said) = check_one("log.json", format!("\u{feff}[{}]", user("Hi")), &[])?;
     assert_eq!(code, 0, "{said}");
     let (code, said) =
         check_one("log.jsonl", [user("Hi").as_bytes(), b"\n\xff\n", user("b").as_bytes()].concat(), &[])?;
@@ -192,7 +192,7 @@ fn what_may_never_end_is_refused_and_names_are_any_bytes() -> io::Result<()> {
         }
     }
     let name = OsStr::from_bytes(b"n\xffme\x1b[31m\n.json");
-    fs::write(at.join(name), "[]")?;
+    fs::write(at.join(name), format!("[{}]", user("Hi")))?;
     let output = Command::new(PROGRAM).arg("check").arg(name).current_dir(at).output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");

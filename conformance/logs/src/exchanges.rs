@@ -197,8 +197,10 @@ impl Exchanges {
                 self.items.answer(self.count, &body, &answer.response);
             }
         }
-        if matches!(verdict, ServerVerdict::Refused { .. } | ServerVerdict::Unjudged(_)) {
-            output.summary.judge("refusal", 1);
+        match verdict {
+            ServerVerdict::Refused { .. } => output.summary.judge("refusal", 1),
+            ServerVerdict::Unjudged(_) => output.summary.judge("failed request", 1),
+            _ => {}
         }
         // A later request must have what the answer thought.
         let is_right = found.is_empty() && thinking.is_empty();

@@ -103,6 +103,7 @@ impl<'a> Failure<'a> {
                 (BAD, ", but this verdict always counts")
             }
             (true, _) if self.level == Level::Should => (BAD, ", counts all the same"),
+            (true, _) if self.severity == Some(Severity::C) => (BAD, ", but this clause always counts"),
             (true, _) => (BAD, ""),
             (false, Verdict::Pass) => (GOOD, ""),
             (false, Verdict::Fail) if self.level == Level::Must => (WARNING, ", contrived: does not count"),
@@ -207,8 +208,11 @@ impl<'a> Failure<'a> {
 /// The conversation of a failed case.
 fn conversation_of(CaseResult { case, judgement }: &CaseResult<'_>) -> Vec<ConversationLine> {
     match &judgement.actual {
-        // Differences from an expected output say more where there is one.
-        Some(actual) if judgement.mismatches.is_empty() => {
+        // Differences from an expected output say more where there is one, and the two bodies of a gateway.
+        Some(actual)
+            if judgement.mismatches.is_empty()
+                && !judgement.broken.iter().any(|clause| clause.starts_with("GATE-")) =>
+        {
             conversation(case.op, case.for_a_while().input(), actual, &judgement.note)
         }
         _ => Vec::new(),

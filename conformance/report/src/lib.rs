@@ -8,7 +8,6 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `error` | what is wrong with run files, and with what is asked for |
 //! | [`record`] | the canonical run file, from which every report is made |
 //! | `comparison` | two runs, an earlier and a later one |
 //! | [`summary`], `judged` | the numbers of a run, the cause to fix first, and how much of the profile it judged |
@@ -23,7 +22,6 @@ pub mod causes;
 mod comparison;
 pub mod conversation;
 pub mod diff;
-mod error;
 mod failure;
 mod failures;
 mod judged;
@@ -37,7 +35,6 @@ pub mod words;
 pub use causes::{Area, Cause, Symptoms, causes};
 pub use comparison::{Comparison, merge};
 pub use conversation::{ConversationLine, LineKind};
-pub use error::Error;
 pub use failure::{Failure, case};
 pub use failures::{RunFailures, unsupported};
 pub use judged::{Judged, JudgedFeatures, reasons};
@@ -46,3 +43,24 @@ pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
 pub use summary::{Conclusion, Summary, worst};
 pub use tally::ClauseTally;
 pub use terminal::Screen;
+
+use std::{error, fmt};
+
+/// Why something is not a run file, why runs do not fit together, or why a report cannot be what is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(String);
+
+impl Error {
+    /// Makes an error of its message.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl error::Error for Error {}

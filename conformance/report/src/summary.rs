@@ -134,7 +134,9 @@ impl Summary {
         }
         // Of an operation that was tested; the features of sessions are listed above.
         let tested: BTreeSet<Op> = tested(run).filter(|op| *op != Op::Session).collect();
-        let is_declined = |result: &&CaseResult<'_>| !is_run(result) && tested.contains(&result.case.op);
+        let is_declined = |result: &&CaseResult<'_>| {
+            result.judgement.verdict == Verdict::Unsupported && tested.contains(&result.case.op)
+        };
         let declined = run.results.iter().filter(is_declined);
         let reasons = reasons(declined.map(|result| (&*result.judgement.note, &*result.case.id)));
         for (why, ids) in reasons.iter().take(REASONS) {

@@ -234,7 +234,8 @@ impl Judging<'_> {
         let is_unsaved_round = !is_own && self.is_first_look(index) && self.is_lost_with_its_round(run, layout);
         let with_its_run = self.is_lost_with_its_run(index, layout);
         let is_unsaved = !is_own && with_its_run || is_unsaved_round;
-        let is_kept = !is_unsaved && index >= self.thread.filtered && (is_own && begins_turn(item) || is_last && is_turn_open);
+        let is_kept =
+            !is_unsaved && index >= self.thread.filtered && (is_own && begins_turn(item) || is_last && is_turn_open);
         if self.compacts(place.run) && is_kept {
             self.thread.items[index].differs = true;
             return self.add(clause::SESSION_COMPACT_WHOLE, what);

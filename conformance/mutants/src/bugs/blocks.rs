@@ -9,7 +9,7 @@ use crate::twin::text::{attribute, members, quoted, string, text};
 use crate::universal::operators::{bytes_in_pieces, units_in_pieces};
 
 /// Does not escape some characters, given the text, a position in bytes, and the character there.
-fn missed(name: FaultName, terms: impl Clauses, misses: impl Fn(&str, usize, char) -> bool + Lasting) -> Planted {
+fn missed(name: FaultName, terms: impl IntoTerms, misses: impl Fn(&str, usize, char) -> bool + Lasting) -> Planted {
     on::text(name, terms, move |twin, raw| {
         let escape = |c: char| text(twin, c.encode_utf8(&mut [0; 4]));
         raw.char_indices().map(|(at, c)| if misses(raw, at, c) { c.to_string() } else { escape(c) }).collect()

@@ -30,7 +30,7 @@ const WITHOUT: &[(&str, &[&str], &[&str])] = &[
 /// Answers with the first output for a key; without a key, as is right.
 fn cached(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     key: impl Fn(Op, &Value, &Value) -> Option<String> + Lasting,
 ) -> Planted {
     on::after(name, terms, move |twin, op, input, output| {
@@ -43,7 +43,7 @@ fn cached(
 /// The same for one operation, by the input alone.
 fn cached_for(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     of: Op,
     key: impl Fn(&Value) -> Option<String> + Lasting,
 ) -> Planted {

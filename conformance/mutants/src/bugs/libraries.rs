@@ -280,7 +280,7 @@ fn texts(name: FaultName, change: fn(&str) -> String) -> Planted {
 }
 
 /// Changes arguments and results, wherever they are in an input.
-fn payloads(name: FaultName, terms: impl Clauses, change: fn(&mut Value)) -> Planted {
+fn payloads(name: FaultName, terms: impl IntoTerms, change: fn(&mut Value)) -> Planted {
     on::before(name, terms, move |_, _, input| each_payload(input, &change))
 }
 

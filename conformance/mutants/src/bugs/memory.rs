@@ -9,7 +9,7 @@ const OPTIONAL: [&str; 5] =
     ["contextMode", "instructions", "responsePrefix", "maxRecursionDepth", "maxToolCallsPerIteration"];
 
 /// An absent member takes the value that it had in the last request, whatever that was about.
-fn sticks(name: FaultName, terms: impl Clauses, member: &'static str) -> Planted {
+fn sticks(name: FaultName, terms: impl IntoTerms, member: &'static str) -> Planted {
     on::before(name, terms, move |twin, _, input| match input.get(member) {
         Some(value) => twin.memory[member] = value.clone(),
         None if twin.memory[member].is_null() => {}
@@ -32,7 +32,7 @@ fn kept(name: FaultName, clause: &'static str, of: Op, member: &'static str, nul
 /// What a refused request leaves: `own` is what each request notes until it is answered, and `meet` does something with what is left.
 fn refused(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     own: fn(Op, &Value) -> Value,
     meet: fn(Op, &mut Value, Value),
 ) -> Planted {

@@ -14,12 +14,12 @@ fn calls_of(message: &mut Value) -> impl Iterator<Item = &mut Value> {
 }
 
 /// Drops or changes the message of each event of a type, given its text.
-fn of_type(name: FaultName, terms: impl Clauses, of: &'static str, written: fn(&str) -> Option<Message>) -> Planted {
+fn of_type(name: FaultName, terms: impl IntoTerms, of: &'static str, written: fn(&str) -> Option<Message>) -> Planted {
     odd_message(name, terms, move |kind, text| (kind == of).then(|| written(text)))
 }
 
 /// Drops the messages of a type whose text is such.
-fn dropped(name: FaultName, terms: impl Clauses, of: &'static str, is_such: fn(&str) -> bool) -> Planted {
+fn dropped(name: FaultName, terms: impl IntoTerms, of: &'static str, is_such: fn(&str) -> bool) -> Planted {
     odd_message(name, terms, move |kind, text| (kind == of && is_such(text)).then_some(None))
 }
 

@@ -9,7 +9,7 @@ use crate::twin::context::{answers, call, joins, orphan, result_content};
 use crate::twin::text::string;
 
 /// Drops the events that are like the one before them and of this type.
-fn without_echoes(name: FaultName, terms: impl Clauses, of: &'static str) -> Planted {
+fn without_echoes(name: FaultName, terms: impl IntoTerms, of: &'static str) -> Planted {
     given(name, terms, Op::Messages, move |events| {
         let mut before = Value::Null;
         events.retain_mut(|event| {
@@ -22,14 +22,14 @@ fn without_echoes(name: FaultName, terms: impl Clauses, of: &'static str) -> Pla
 }
 
 /// Leaves such events of a type out of messages.
-fn left_out(name: FaultName, terms: impl Clauses, of: &'static str, is_such: fn(&Value) -> bool) -> Planted {
+fn left_out(name: FaultName, terms: impl IntoTerms, of: &'static str, is_such: fn(&Value) -> bool) -> Planted {
     given(name, terms, Op::Messages, move |events| events.retain(|event| kind(event) != of || !is_such(event)))
 }
 
 /// Edits the text of the last event, or of the first one.
 fn at_end(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     to: Op,
     event: fn(&mut Vec<Value>) -> Option<&mut Value>,
     change: fn(&str) -> String,
@@ -40,7 +40,7 @@ fn at_end(
 }
 
 /// A mark is not put before texts that have it already, in standard mode.
-fn marked_once(name: FaultName, terms: impl Clauses, of: &'static str, mark: &'static str) -> Planted {
+fn marked_once(name: FaultName, terms: impl IntoTerms, of: &'static str, mark: &'static str) -> Planted {
     on::before_messages(name, terms, move |_, input| {
         if input["contextMode"] != "xml" {
             for text in each_event(input).filter(|event| kind(event) == of).filter_map(text_of) {

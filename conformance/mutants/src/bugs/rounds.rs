@@ -7,12 +7,12 @@ use threadspec::agent::Response;
 use threadspec::ecma_string;
 
 /// Changes the messages after a round, given where its answers begin.
-fn round(name: FaultName, terms: impl Clauses, change: fn(&mut Vec<Message>, usize)) -> Planted {
+fn round(name: FaultName, terms: impl IntoTerms, change: fn(&mut Vec<Message>, usize)) -> Planted {
     on::after_round(name, terms, move |_, messages, answered| change(messages, answered))
 }
 
 /// Puts the calls of a response in another order, or leaves some out.
-fn ordered(name: FaultName, terms: impl Clauses, change: fn(&mut Vec<ToolCall>)) -> Planted {
+fn ordered(name: FaultName, terms: impl IntoTerms, change: fn(&mut Vec<ToolCall>)) -> Planted {
     on::calls(name, terms, move |_, calls| {
         let mut calls = calls.to_vec();
         change(&mut calls);
@@ -21,7 +21,7 @@ fn ordered(name: FaultName, terms: impl Clauses, change: fn(&mut Vec<ToolCall>))
 }
 
 /// Has another limit on rounds.
-fn limited(name: FaultName, terms: impl Clauses, is_too_deep: fn(usize, Option<usize>) -> bool) -> Planted {
+fn limited(name: FaultName, terms: impl IntoTerms, is_too_deep: fn(usize, Option<usize>) -> bool) -> Planted {
     on::is_too_deep(name, terms, move |_, rounds, depth| is_too_deep(rounds, depth))
 }
 

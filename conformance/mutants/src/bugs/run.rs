@@ -19,7 +19,7 @@ fn forgotten(name: FaultName, is_such: fn(&Event) -> bool) -> Planted {
 }
 
 /// Records the events of a round in another way.
-fn recorded(name: FaultName, terms: impl Clauses, change: fn(&mut Vec<Event>)) -> Planted {
+fn recorded(name: FaultName, terms: impl IntoTerms, change: fn(&mut Vec<Event>)) -> Planted {
     on::recorded(name, terms, move |mut events| {
         change(&mut events);
         events

@@ -15,7 +15,11 @@ fn system_text(messages: &mut [Value]) -> Option<&mut Value> {
 }
 
 /// Makes another System message in XML mode, or in cases of it, from summaries and instructions.
-pub(super) fn in_xml_mode(name: FaultName, terms: impl Clauses, written: fn(&str, &str) -> Option<String>) -> Planted {
+pub(super) fn in_xml_mode(
+    name: FaultName,
+    terms: impl IntoTerms,
+    written: fn(&str, &str) -> Option<String>,
+) -> Planted {
     on::system(name, terms, move |summaries, instructions, mode| {
         let other = if mode == ContextMode::Xml { written(summaries, instructions) } else { None };
         other.unwrap_or_else(|| system(summaries, instructions, mode))
@@ -23,12 +27,12 @@ pub(super) fn in_xml_mode(name: FaultName, terms: impl Clauses, written: fn(&str
 }
 
 /// Shows the document of a thread in another message.
-fn shown(name: FaultName, terms: impl Clauses, message: fn(String) -> Message) -> Planted {
+fn shown(name: FaultName, terms: impl IntoTerms, message: fn(String) -> Message) -> Planted {
     on::xml(name, terms, move |twin: &Twin, events: &[Event]| vec![message(twin.document(events))])
 }
 
 /// Leaves a type of events out of the document of a request.
-fn xml_without(name: FaultName, terms: impl Clauses, kind: &'static str) -> Planted {
+fn xml_without(name: FaultName, terms: impl IntoTerms, kind: &'static str) -> Planted {
     on::xml(name, terms, move |twin, events| {
         xml(twin, &events.iter().filter(|event| word(event) != kind).cloned().collect::<Vec<_>>())
     })

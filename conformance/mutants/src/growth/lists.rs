@@ -12,12 +12,12 @@ const LONG: usize = 1_000;
 const ELIDED: &str = "[elided]";
 
 /// Changes a list of the input.
-fn in_list(name: FaultName, terms: impl Clauses, of: &'static str, change: fn(&mut Vec<Value>, usize)) -> Planted {
+fn in_list(name: FaultName, terms: impl IntoTerms, of: &'static str, change: fn(&mut Vec<Value>, usize)) -> Planted {
     on::before(name, terms, move |twin, _, input| list(input, of).into_iter().for_each(|list| change(list, twin.n)))
 }
 
 /// Changes the arguments of calls and the results of tools.
-fn in_data(name: FaultName, terms: impl Clauses, change: fn(&mut Value, usize)) -> Planted {
+fn in_data(name: FaultName, terms: impl IntoTerms, change: fn(&mut Value, usize)) -> Planted {
     on::before(name, terms, move |twin, _, input| {
         for event in each_event(input) {
             for name in ["args", "result"] {
@@ -57,7 +57,7 @@ fn beyond(messages: &mut Vec<Value>, kind: &str, n: usize) {
 }
 
 /// Hides events from later iterations, given all of them, one, and the size.
-fn hidden(name: FaultName, terms: impl Clauses, is_hidden: fn(&[Event], &Event, usize) -> bool) -> Planted {
+fn hidden(name: FaultName, terms: impl IntoTerms, is_hidden: fn(&[Event], &Event, usize) -> bool) -> Planted {
     on::history(name, terms, move |twin, events| {
         events.iter().filter(|event| !is_hidden(events, event, twin.n)).cloned().collect()
     })
@@ -100,7 +100,7 @@ fn rounds(messages: &[Message]) -> Vec<usize> {
 }
 
 /// Shortens results longer than this that are `n` or more rounds old.
-fn elided(name: FaultName, terms: impl Clauses, longest: usize) -> Planted {
+fn elided(name: FaultName, terms: impl IntoTerms, longest: usize) -> Planted {
     on::after_round(name, terms, move |twin, messages, _| {
         let rounds = rounds(messages);
         let old = rounds.len().checked_sub(twin.n).map_or(0, |first| rounds[first]);

@@ -28,7 +28,7 @@ fn change_below(value: &mut Value, member: &str, inside: bool, change: &dyn Fn(&
 }
 
 /// Texts of the members that the name of the bug says are changed.
-fn changing(name: FaultName, terms: impl Clauses, change: fn(&str, usize) -> String) -> Planted {
+fn changing(name: FaultName, terms: impl IntoTerms, change: fn(&str, usize) -> String) -> Planted {
     let planted = on::before(name, terms, |twin, _, input| {
         change_texts(input, twin.member, &|text| (twin.change)(text, twin.n));
     });

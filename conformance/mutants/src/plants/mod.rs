@@ -7,7 +7,7 @@ use crate::planted::Planted;
 use crate::twin::parts::{each_event, in_lists, inside_data, kind as kind_of, list, text_of, word};
 use crate::twin::{Twin, context, document, rounds, text};
 use serde_json::Value;
-use terms::{Clauses, FaultName, FaultTerms, Lasting};
+use terms::{FaultName, FaultTerms, IntoTerms, Lasting};
 use threadspec::{Event, EventKind, Message};
 use threadspec_judge::protocol::Op;
 
@@ -22,7 +22,7 @@ macro_rules! plants {
         /// What plants another function at one seam, or another value.
         #[allow(dead_code, reason = "some seams are replaced only beside others")]
         mod seam {
-            use super::terms::{Clauses, Lasting, FaultName, several};
+            use super::terms::{IntoTerms, Lasting, FaultName, several};
             use crate::planted::Planted;
             use crate::twin::Twin;
             use serde_json::{Map, Number, Value};
@@ -32,13 +32,13 @@ macro_rules! plants {
 
             $(pub(crate) fn $seam(
                 name: FaultName,
-                terms: impl Clauses,
+                terms: impl IntoTerms,
                 other: impl Fn($($given),*) $(-> $decision)? + Lasting,
             ) -> Planted {
                 let other = &*Box::leak(Box::new(other));
                 several(name, terms, move |twin| twin.$seam = other)
             })*
-            $(pub(crate) fn $value(name: FaultName, terms: impl Clauses, other: $held) -> Planted {
+            $(pub(crate) fn $value(name: FaultName, terms: impl IntoTerms, other: $held) -> Planted {
                 several(name, terms, move |twin| twin.$value = other)
             })*
         }
@@ -48,7 +48,7 @@ macro_rules! plants {
 crate::twin::seams!(plants);
 
 /// Another spelling of each reply.
-pub(crate) fn spelling(name: FaultName, terms: impl Clauses, spelling: fn(&mut Value)) -> Planted {
+pub(crate) fn spelling(name: FaultName, terms: impl IntoTerms, spelling: fn(&mut Value)) -> Planted {
     several(name, terms, move |twin| twin.spellings.push(spelling))
 }
 
@@ -57,7 +57,7 @@ macro_rules! operations {
     ($($op:ident $before:ident $after:ident;)*) => {$(
         pub(crate) fn $before(
             name: FaultName,
-            terms: impl Clauses,
+            terms: impl IntoTerms,
             change: impl Fn(&mut Twin, &mut Value) + Lasting,
         ) -> Planted {
             before(name, terms, move |twin, op, input| {
@@ -69,7 +69,7 @@ macro_rules! operations {
 
         pub(crate) fn $after(
             name: FaultName,
-            terms: impl Clauses,
+            terms: impl IntoTerms,
             change: impl Fn(&mut Twin, &Value, &mut Value) + Lasting,
         ) -> Planted {
             after(name, terms, move |twin, op, input, output| {
@@ -92,7 +92,7 @@ operations! {
 /// Replaces members of an input.
 pub(crate) fn member(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     members: &'static [&'static str],
     other: impl Fn(&Value) -> Option<Value> + Lasting,
 ) -> Planted {
@@ -102,7 +102,7 @@ pub(crate) fn member(
 /// Replaces a member of each event.
 pub(crate) fn event_member(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     member: &'static str,
     other: impl Fn(&Value) -> Option<Value> + Lasting,
 ) -> Planted {
@@ -130,7 +130,7 @@ pub(crate) fn set_default(object: &mut Value, member: &str, value: Value) {
 /// Changes the events that an operation is given.
 pub(crate) fn given(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     to: Op,
     change: impl Fn(&mut Vec<Value>) + Lasting,
 ) -> Planted {
@@ -144,7 +144,7 @@ pub(crate) fn given(
 /// Changes each of these events.
 pub(crate) fn each_given(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     to: Op,
     change: impl Fn(&mut Value) + Lasting,
 ) -> Planted {
@@ -152,19 +152,19 @@ pub(crate) fn each_given(
 }
 
 /// Changes each event of an input.
-pub(crate) fn any_given(name: FaultName, terms: impl Clauses, change: impl Fn(&mut Value) + Lasting) -> Planted {
+pub(crate) fn any_given(name: FaultName, terms: impl IntoTerms, change: impl Fn(&mut Value) + Lasting) -> Planted {
     before(name, terms, move |_, _, input| each_event(input).for_each(&change))
 }
 
 /// Changes each value inside arguments and results that are no texts, from the inside out.
-pub(crate) fn inside(name: FaultName, terms: impl Clauses, change: impl Fn(&mut Value) + Lasting) -> Planted {
+pub(crate) fn inside(name: FaultName, terms: impl IntoTerms, change: impl Fn(&mut Value) + Lasting) -> Planted {
     before(name, terms, move |_, _, input| inside_data(input, &change))
 }
 
 /// Changes the messages that `messages` returns.
 pub(crate) fn messages(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     change: impl Fn(&Value, &mut Vec<Value>) + Lasting,
 ) -> Planted {
     after_messages(name, terms, move |_, input, output| {
@@ -173,28 +173,28 @@ pub(crate) fn messages(
 }
 
 /// Changes each of these messages.
-pub(crate) fn each_message(name: FaultName, terms: impl Clauses, change: impl Fn(&mut Value) + Lasting) -> Planted {
+pub(crate) fn each_message(name: FaultName, terms: impl IntoTerms, change: impl Fn(&mut Value) + Lasting) -> Planted {
     messages(name, terms, move |_, messages| messages.iter_mut().for_each(&change))
 }
 
 /// Changes each list of messages in what `tools` returns: the requests, and the last one.
 pub(crate) fn lists_of_rounds(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     change: impl Fn(&mut Vec<Value>) + Lasting,
 ) -> Planted {
     after_tools(name, terms, move |_, _, output| in_lists(output, &change))
 }
 
 /// Changes the messages of the last one alone.
-pub(crate) fn last_list(name: FaultName, terms: impl Clauses, change: impl Fn(&mut Vec<Value>) + Lasting) -> Planted {
+pub(crate) fn last_list(name: FaultName, terms: impl IntoTerms, change: impl Fn(&mut Vec<Value>) + Lasting) -> Planted {
     after_tools(name, terms, move |_, _, output| list(output, "messages").into_iter().for_each(&change))
 }
 
 /// Changes the events that `loop` returns.
 pub(crate) fn logged(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     change: impl Fn(&Value, &mut Vec<Value>) + Lasting,
 ) -> Planted {
     after_loop(name, terms, move |_, input, output| {
@@ -205,7 +205,7 @@ pub(crate) fn logged(
 /// Hides events of earlier iterations, given all of them and the position of one.
 pub(crate) fn hidden(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     is_hidden: impl Fn(&[Event], usize) -> bool + Lasting,
 ) -> Planted {
     history(name, terms, move |_, events| {
@@ -215,7 +215,7 @@ pub(crate) fn hidden(
 }
 
 /// Changes the events once they are read.
-pub(crate) fn read(name: FaultName, terms: impl Clauses, change: impl Fn(&mut Vec<Event>) + Lasting) -> Planted {
+pub(crate) fn read(name: FaultName, terms: impl IntoTerms, change: impl Fn(&mut Vec<Event>) + Lasting) -> Planted {
     events(name, terms, move |events| {
         let mut events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
         change(&mut events);
@@ -224,7 +224,7 @@ pub(crate) fn read(name: FaultName, terms: impl Clauses, change: impl Fn(&mut Ve
 }
 
 /// Gives a type of events in a document another word.
-pub(crate) fn typed(name: FaultName, terms: impl Clauses, own: &'static str, other: &'static str) -> Planted {
+pub(crate) fn typed(name: FaultName, terms: impl IntoTerms, own: &'static str, other: &'static str) -> Planted {
     kind(name, terms, move |event| match document::kind(event) {
         word if word == own => other,
         word => word,
@@ -232,7 +232,11 @@ pub(crate) fn typed(name: FaultName, terms: impl Clauses, own: &'static str, oth
 }
 
 /// Finds the name of a result's call by another comparison of ids.
-pub(crate) fn same_id(name: FaultName, terms: impl Clauses, is_same: impl Fn(&str, &str) -> bool + Lasting) -> Planted {
+pub(crate) fn same_id(
+    name: FaultName,
+    terms: impl IntoTerms,
+    is_same: impl Fn(&str, &str) -> bool + Lasting,
+) -> Planted {
     self::name(name, terms, move |events, position, id| {
         let mut calls = document::calls(&events[..position]).rev();
         calls.find(|(call, _)| is_same(call, id)).map(|(_, name)| name.to_owned())
@@ -242,7 +246,7 @@ pub(crate) fn same_id(name: FaultName, terms: impl Clauses, is_same: impl Fn(&st
 /// Does not find the name of a result's call, given the name and the id.
 pub(crate) fn lost_name(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     is_lost: impl Fn(&str, &str) -> bool + Lasting,
 ) -> Planted {
     self::name(name, terms, move |events, position, id| {
@@ -253,7 +257,7 @@ pub(crate) fn lost_name(
 /// Writes some results of tools in another way, in documents.
 pub(crate) fn odd_result(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     written: impl Fn(&Twin, &Value) -> Option<String> + Lasting,
 ) -> Planted {
     result_text(name, terms, move |twin, result| {
@@ -264,7 +268,7 @@ pub(crate) fn odd_result(
 /// Writes some results of tools in another way, in messages. In documents, texts stay as they are.
 pub(crate) fn odd_content(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     written: impl Fn(&Twin, Option<&Value>) -> Option<String> + Lasting,
 ) -> Planted {
     result_content(name, terms, move |twin, result| {
@@ -275,7 +279,7 @@ pub(crate) fn odd_content(
 /// Writes some elements of arrays in another way, in the literal profile.
 pub(crate) fn odd_item(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     written: impl Fn(&Twin, &Value) -> Option<String> + Lasting,
 ) -> Planted {
     item(name, terms::literal(terms), move |twin, element| written(twin, element).or_else(|| text::item(twin, element)))
@@ -284,7 +288,7 @@ pub(crate) fn odd_item(
 /// Writes some numbers in another way.
 pub(crate) fn odd_number(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     written: impl Fn(&serde_json::Number, f64) -> Option<String> + Lasting,
 ) -> Planted {
     number(name, terms, move |raw| {
@@ -295,7 +299,7 @@ pub(crate) fn odd_number(
 /// Writes what became of some calls in another way.
 pub(crate) fn odd_outcome(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     written: impl Fn(&Twin, &threadspec::ToolCall, &Result<Value, threadspec::agent::ToolError>) -> Option<String> + Lasting,
 ) -> Planted {
     outcome(name, terms, move |twin, call, result| {
@@ -306,7 +310,7 @@ pub(crate) fn odd_outcome(
 /// Drops members of objects as they are written.
 pub(crate) fn lost_member(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     is_lost: impl Fn(&str, &Value) -> bool + Lasting,
 ) -> Planted {
     members(name, terms, move |object| {
@@ -315,14 +319,14 @@ pub(crate) fn lost_member(
 }
 
 /// Writes members first whose keys have another index than JavaScript's.
-pub(crate) fn index(name: FaultName, terms: impl Clauses, index: impl Fn(&str) -> Option<u64> + Lasting) -> Planted {
+pub(crate) fn index(name: FaultName, terms: impl IntoTerms, index: impl Fn(&str) -> Option<u64> + Lasting) -> Planted {
     members(name, terms, move |object| text::by_index(object, &index))
 }
 
 /// Makes another message of some events, or none.
 pub(crate) fn odd_message(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     written: impl Fn(&str, &str) -> Option<Option<Message>> + Lasting,
 ) -> Planted {
     message(name, terms, move |twin, event| {
@@ -389,7 +393,7 @@ pub(crate) enum TwinSite {
 /// Edits a text at a site.
 pub(crate) fn edit(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     site: TwinSite,
     edit: impl Fn(&str) -> String + Lasting,
 ) -> Planted {
@@ -399,7 +403,7 @@ pub(crate) fn edit(
 /// Replaces words of a text by others, one after the other.
 pub(crate) fn swap(
     name: FaultName,
-    terms: impl Clauses,
+    terms: impl IntoTerms,
     site: TwinSite,
     words: &'static [(&'static str, &'static str)],
 ) -> Planted {
@@ -491,7 +495,7 @@ pub(crate) fn with_content(message: Message, edit: impl Fn(&str) -> String) -> M
 /// What edits have in common.
 pub(crate) struct EditsAt(FaultTerms, TwinSite);
 
-pub(crate) fn at(terms: impl Clauses, site: TwinSite) -> EditsAt {
+pub(crate) fn at(terms: impl IntoTerms, site: TwinSite) -> EditsAt {
     EditsAt(terms.into(), site)
 }
 

@@ -1,6 +1,6 @@
 //! What the tables of the twin's faults are written with.
 
-pub(crate) use super::terms::{Clauses, FaultName, Lasting, hardened, in_places, literal, neglect};
+pub(crate) use super::terms::{FaultName, IntoTerms, Lasting, hardened, in_places, literal, neglect};
 pub(crate) use super::{
     at, each_given, each_message, edit, emptied, event_default, event_member, given, hidden, inside, lost_member,
     lost_name, member, odd_content, odd_message, odd_number, odd_outcome, odd_result, same_id, set_default, spelling,

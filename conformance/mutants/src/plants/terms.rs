@@ -14,9 +14,9 @@ pub(crate) trait Lasting: Send + Sync + 'static {}
 impl<T: Send + Sync + 'static> Lasting for T {}
 
 /// What terms are made of.
-pub(crate) trait Clauses: Into<FaultTerms> {}
+pub(crate) trait IntoTerms: Into<FaultTerms> {}
 
-impl<T: Into<FaultTerms>> Clauses for T {}
+impl<T: Into<FaultTerms>> IntoTerms for T {}
 
 /// The clauses, the profiles, and the kind. A clause, a list of clauses or a quantity stands for a bug in both profiles.
 #[derive(Clone, Copy)]
@@ -63,12 +63,12 @@ impl From<Quantity> for FaultTerms {
 }
 
 /// In the hardened profile alone.
-pub(crate) fn hardened(terms: impl Clauses) -> FaultTerms {
+pub(crate) fn hardened(terms: impl IntoTerms) -> FaultTerms {
     FaultTerms { profiles: &[JudgeProfile::Hardened], ..terms.into() }
 }
 
 /// In the literal profile alone.
-pub(crate) fn literal(terms: impl Clauses) -> FaultTerms {
+pub(crate) fn literal(terms: impl IntoTerms) -> FaultTerms {
     FaultTerms { profiles: &[JudgeProfile::Literal], ..terms.into() }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn in_places(quantity: Quantity, places: &'static [&'static str]) -> 
 }
 
 /// Plants something on several seams at once.
-pub(crate) fn several(name: FaultName, terms: impl Clauses, plant: impl Fn(&mut Twin) + Lasting) -> Planted {
+pub(crate) fn several(name: FaultName, terms: impl IntoTerms, plant: impl Fn(&mut Twin) + Lasting) -> Planted {
     let FaultTerms { clauses, profiles, kind } = terms.into();
     let plant: PlantOnTwin = Box::leak(Box::new(plant));
     let reading = |neglects| Kind::Reading(Reading { permitted_by: clauses, neglects, plant });
