@@ -187,7 +187,13 @@ def of_an_adapter(door, column, first, cell):
 
 def bodies(finding):
     """The two bodies that show a finding, each with a title, as the judge reads them: the one before the request that it names, and that request."""
-    output = {} if "actual" not in finding.case else json.loads(finding.case["actual"]).get("ok", {})
+    actual = finding.case.get("actual", "{}")
+    try:
+        output = json.loads(actual).get("ok", {})
+    except ValueError:
+        # A long one is cut.
+        yield "The beginning of all requests", actual
+        return
     requests = output.get("requests", [])
     place = PLACE.search(finding.what)
     number = min(int(place[1]) if place else len(requests), len(requests))

@@ -55,6 +55,11 @@ class Programs(unittest.TestCase):
         found = self.better.cell("AGENT-IDS").faults[0]
         self.assertEqual([title for title, _ in html.bodies(found)], ["Request 1", "The answer to it"])
 
+    def test_of_long_requests_the_beginning_is_shown(self):
+        found = self.better.cell("AGENT-IDS").faults[0]
+        found.case["actual"] = found.case["actual"][:40]
+        self.assertEqual(list(html.bodies(found)), [("The beginning of all requests", found.case["actual"])])
+
     def test_they_have_a_door_of_their_own(self):
         door = doors([], [], [], [], [self.worse])[-1]
         self.assertEqual((door.id, door.sides[0].cell("AGENT-IDS").text), ("program", "FAIL 1"))
