@@ -22,4 +22,5 @@ mod program;
 mod programs;
 mod through;
 
+pub use lint::pages as corpus_pages;
 pub use program::main;

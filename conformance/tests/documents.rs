@@ -31,7 +31,7 @@ fn root() -> PathBuf {
 }
 
 /// The crates by their folders, each with what it may use of the others.
-const CRATES: [(&str, &[&str]); 16] = [
+const CRATES: [(&str, &[&str]); 17] = [
     ("golden", &[]),
     (".", &[]),
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
@@ -80,6 +80,18 @@ const CRATES: [(&str, &[&str]); 16] = [
             "threadspec-pages",
             "threadspec-probe",
             "threadspec-provider",
+            "threadspec-report",
+            "threadspec-runner",
+        ],
+    ),
+    (
+        "conformance/site",
+        &[
+            "threadspec-cli",
+            "threadspec-conformance",
+            "threadspec-golden",
+            "threadspec-judge",
+            "threadspec-pages",
             "threadspec-report",
             "threadspec-runner",
         ],

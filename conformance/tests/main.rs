@@ -27,7 +27,6 @@ mod readme;
 mod sessions;
 #[cfg(unix)]
 mod shell_testees;
-mod site;
 mod snapshots;
 mod speed;
 mod through;

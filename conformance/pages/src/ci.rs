@@ -333,14 +333,14 @@ pub(super) fn endpoint(runs: &[RunRecord]) -> String {
     badge.replace('<', "\\u003c") + "\n"
 }
 
-/// Describes the badge for readers who do not see it.
-pub(super) fn text(runs: &[RunRecord]) -> String {
+/// Describes the badge of runs for readers who do not see it.
+pub fn badge_text(runs: &[RunRecord]) -> String {
     let Badge { label, message, .. } = Badge::of(runs);
     format!("{label}: {message}")
 }
 
-/// A picture.
-pub(super) fn svg(runs: &[RunRecord]) -> String {
+/// Writes the badge of runs as a picture, in SVG.
+pub fn badge_picture(runs: &[RunRecord]) -> String {
     let Badge { label, message, conclusion } = Badge::of(runs);
     let width = |text: &str| text.chars().count() * 7 + 10;
     let fill = match conclusion {

@@ -18,11 +18,13 @@ use threadspec_report::tally::{CaseTally, ClauseTally};
 use threadspec_report::words::{rule_line, shortened};
 use threadspec_report::{Conclusion, RunRecord, diff, reasons, words};
 
+/// The style that reports and the site share.
+pub const BASE_STYLE: &str = include_str!("../templates/base.css");
 const STYLE: &str = concat!(include_str!("../templates/base.css"), include_str!("../templates/report.css"));
 const SCRIPT: &str = include_str!("../templates/report.js");
 
-/// The page.
-pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String {
+/// Writes the page that shows runs, the corpus and the errata, in HTML.
+pub fn report_page(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String {
     let results = results(runs);
     let cases: Vec<&Case> = corpus.cases.iter().filter(|case| results.contains_key(&*case.id)).collect();
     let clauses = clauses(runs, corpus, &cases);

@@ -1,4 +1,4 @@
-//! Writes runs and findings as pages and files: HTML, `JUnit`, Markdown, badges, SARIF, annotations of GitHub, and the site.
+//! Writes runs and findings as pages and files: HTML, `JUnit`, Markdown, badges, SARIF and annotations of GitHub.
 //!
 //! The texts for a terminal and the JSON of a run are made by `threadspec-report`, so that `verify` alone can be built without templates
 //! and without the readers of logs. What a testee says is escaped for the form in which it is shown.
@@ -7,17 +7,16 @@
 //! |---|---|
 //! | `html` | runs as a page |
 //! | `ci` | runs for CI systems: Markdown, `JUnit`, badges |
-//! | `site` | the pages of the project's site: clauses, cases, rules, documents, results |
-//! | `templates` | the templates that some of them fill in |
+//! | [`templates`] | the templates that some of them fill in |
 //! | [`findings`] | what was found in logs, in each of its forms |
 
 mod ci;
 pub mod findings;
 mod html;
-mod site;
-mod templates;
+pub mod templates;
 
-pub use site::{Documents, Site};
+pub use ci::{badge_picture, badge_text};
+pub use html::{BASE_STYLE, report_page};
 
 use std::io;
 use threadspec_judge::corpus::Corpus;
@@ -33,9 +32,9 @@ pub fn write(target: &Target, runs: &[RunRecord], corpus: &Corpus, errata: &str)
     target.write_text(&match target.format {
         ReportFormat::Json => return target.write_json(runs),
         ReportFormat::Junit => ci::junit(runs),
-        ReportFormat::Html => html::html(runs, corpus, errata),
+        ReportFormat::Html => report_page(runs, corpus, errata),
         ReportFormat::Markdown => ci::markdown(runs),
-        ReportFormat::Badge if is_picture => ci::svg(runs),
+        ReportFormat::Badge if is_picture => badge_picture(runs),
         ReportFormat::Badge => ci::endpoint(runs),
     })
 }

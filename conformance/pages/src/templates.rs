@@ -1,4 +1,4 @@
-//! The pages that reports and the site fill in. What they show is escaped by the engine, whatever a testee sent.
+//! Fills in the templates of reports and of the site. What they show is escaped by the engine, whatever a testee sent.
 
 use minijinja::{AutoEscape, Environment, Value, escape_formatter};
 use std::sync::LazyLock;
@@ -7,25 +7,17 @@ macro_rules! templates {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../templates/", $name)))),*] };
 }
 
-const TEMPLATES: [(&str, &str); 14] = templates!(
-    "report.html",
-    "junit.xml",
-    "badge.xml",
-    "site/page.html",
-    "site/inline.html",
-    "site/index.html",
-    "site/clauses.html",
-    "site/clause.html",
-    "site/topics.html",
-    "site/cases.html",
-    "site/rules.html",
-    "site/documents.html",
-    "site/document.html",
-    "site/results.html"
-);
+const TEMPLATES: [(&str, &str); 3] = templates!("report.html", "junit.xml", "badge.xml");
 
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| environment(&TEMPLATES));
+
+/// Returns an engine with these templates, each a name and a text.
+///
+/// # Panics
+///
+/// When one of them does not parse.
 #[expect(clippy::expect_used, reason = "templates are part of the program")]
-static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+pub fn environment(templates: &[(&'static str, &'static str)]) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     environment.set_formatter(|out, state, value| match value.as_str() {
@@ -36,20 +28,25 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     });
     // In text between tags, quotes are themselves: JSON is full of them.
     environment.add_filter("text", |text: &str| Value::from_safe_string(escaped(text, false)));
-    for (name, text) in TEMPLATES {
+    for (name, text) in templates {
         environment.add_template(name, text).expect("a template that parses");
     }
     environment
-});
+}
 
-/// A template with its values filled in.
+/// Fills values into a template of this crate.
+pub(super) fn render(name: &str, values: &Value) -> String {
+    filled(&ENVIRONMENT, name, values)
+}
+
+/// Fills values into a template.
 ///
 /// # Panics
 ///
-/// When a template of this program is wrong, which the tests of each report would show.
+/// When the template is wrong, which the tests of each report would show.
 #[expect(clippy::expect_used, reason = "templates are part of the program")]
-pub(super) fn render(name: &str, values: &Value) -> String {
-    ENVIRONMENT.get_template(name).and_then(|template| template.render(values)).expect("a template that fits")
+pub fn filled(environment: &Environment<'_>, name: &str, values: &Value) -> String {
+    environment.get_template(name).and_then(|template| template.render(values)).expect("a template that fits")
 }
 
 /// Text in which nothing is markup; with `"` escaped it fits an attribute, too.

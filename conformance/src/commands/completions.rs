@@ -78,7 +78,7 @@ fn values(argument: &str) -> Option<Vec<&'static str>> {
 }
 
 /// The examples of each command. A command with a text of its own has its examples there.
-const EXAMPLES: [(&str, &str); 20] = [
+const EXAMPLES: [(&str, &str); 19] = [
     ("judge", "threadspec judge exchange.jsonl.gz\n  threadspec judge --report html=report.html exchange.jsonl"),
     (
         "provider",
@@ -91,7 +91,6 @@ const EXAMPLES: [(&str, &str); 20] = [
         "threadspec report --format html -o report.html run.json\n  threadspec report --format markdown -o - python.json node.json",
     ),
     ("merge", "threadspec merge --report json=whole.json 1.json 2.json"),
-    ("site", "threadspec site public\n  threadspec site public crewai.json agno.json"),
     ("diff", "threadspec diff before.json after.json"),
     ("explain", "threadspec explain AGENT-IDS\n  threadspec explain hardened\n  threadspec explain 3"),
     ("init", "threadspec init python my-adapter\n  threadspec init --framework langchain-python my-adapter"),

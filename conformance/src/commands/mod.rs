@@ -13,7 +13,6 @@ mod probe;
 mod provider;
 mod reference;
 mod runs;
-mod site;
 mod talks;
 
 pub(super) use check::Check;
@@ -28,7 +27,6 @@ pub(super) use probe::ProbeCommand;
 pub(super) use provider::Provider;
 pub(super) use reference::{Messages, Serialize, Serve};
 pub(super) use runs::{MatrixCommand, Merge, Report};
-pub(super) use site::SiteCommand;
 
 use std::path::Path;
 use threadspec::{Event, wire};

@@ -135,7 +135,7 @@ pub(crate) fn own_files(folder: &Path) -> io::Result<Vec<File>> {
 
 /// Writes the pages of the site that a corpus makes by itself, each with the file of data that it shows. A corpus without clauses or
 /// hazards of its own lacks the page about them.
-pub(crate) fn pages(files: &[File], corpus: &Corpus) -> Vec<(&'static str, &'static str, String)> {
+pub fn pages(files: &[File], corpus: &Corpus) -> Vec<(&'static str, &'static str, String)> {
     let coverage = corpus.has_own_clauses.then(|| ("COVERAGE.md", CLAUSES, hazards::coverage_page(corpus)));
     let catalogue = files.iter().any(|file| file.path == HAZARDS).then(|| catalogue(files).ok()).flatten();
     let hazards = catalogue.map(|catalogue| ("HAZARDS.md", HAZARDS, hazards::hazards_page(&catalogue)));

@@ -1,4 +1,4 @@
-// The site in a real browser: THREADSPEC=path/to/threadspec npm test. PAGE=path/to/page.html puts the page "paste your request" into it.
+// The site in a real browser: THREADSPEC=path/to/threadspec SITE=path/to/threadspec-site npm test. PAGE=path/to/page.html puts the page "paste your request" into it.
 // MADE is the folder with the matrix that `matrix --pages` made, by default target/made.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -11,6 +11,7 @@ import { assertAccessible, assertFits, lacking, launch, looks, open as openFile,
 
 const root = join(import.meta.dirname, "../../..");
 const threadspec = resolve(process.env.THREADSPEC ?? join(root, "target/debug/threadspec"));
+const generator = resolve(process.env.SITE ?? join(root, "target/debug/threadspec-site"));
 const folder = mkdtempSync(join(tmpdir(), "threadspec-site-"));
 const site = join(folder, "site");
 let browser;
@@ -20,7 +21,7 @@ before(async () => {
   spawnSync(threadspec, ["verify", "--quiet", "--filter", "messages/*", "--report", `json=${run}`, "--", threadspec, "serve", "--bug", "tool-results-dropped"]);
   const page = process.env.PAGE ? ["--page", resolve(process.env.PAGE)] : [];
   const made = resolve(process.env.MADE ?? join(root, "target/made"));
-  execFileSync(threadspec, ["site", site, "--checkout", root, "--made", made, ...page, run]);
+  execFileSync(generator, [site, "--checkout", root, "--made", made, ...page, run]);
   if (!lacking) browser = await launch();
 });
 

@@ -1,12 +1,18 @@
-//! `threadspec site`.
+//! The program `threadspec-site`.
 
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_threadspec-site");
+
 fn threadspec(arguments: &[&str], folder: &Path) -> io::Result<(i32, String)> {
-    let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(arguments).current_dir(folder).output()?;
+    run_program(env!("CARGO_BIN_EXE_threadspec-reports"), arguments, folder)
+}
+
+fn run_program(program: &str, arguments: &[&str], folder: &Path) -> io::Result<(i32, String)> {
+    let output = Command::new(program).args(arguments).current_dir(folder).output()?;
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     Ok((output.status.code().unwrap_or(-1), said))
 }
@@ -35,7 +41,7 @@ fn run_with(folder: &Path, wrong: &str) -> io::Result<Value> {
 
 /// Writes the site of the small corpus.
 fn site(folder: &Path, more: &[&str]) -> io::Result<(i32, String)> {
-    threadspec(&[&["site", "public", "--corpus", "corpus"], more].concat(), folder)
+    run_program(PROGRAM, &[&["public", "--corpus", "corpus"], more].concat(), folder)
 }
 
 #[test]
@@ -95,7 +101,7 @@ fn a_case_counts_once_in_all_modes_of_a_badge() -> io::Result<()> {
 #[test]
 #[ignore = "slow: it makes every page; `.ci/run` does so"]
 fn it_says_what_the_corpus_says() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = tempfile::tempdir()?;
     let (site, made) = (folder.path().join("site"), folder.path().join("made"));
     // What `matrix --pages` makes, in short.
@@ -115,7 +121,7 @@ fn it_says_what_the_corpus_says() -> io::Result<()> {
         fs::write(file, text)?;
     }
     let (code, said) =
-        threadspec(&["site", &site.display().to_string(), "--made", &made.display().to_string()], &root)?;
+        run_program(PROGRAM, &[&site.display().to_string(), "--made", &made.display().to_string()], &root)?;
     assert_eq!(code, 0, "{said}");
     let page = |path: &str| fs::read_to_string(site.join(path));
     let clauses: Value = serde_json::from_str(&fs::read_to_string(root.join("golden/clauses.json"))?)?;

@@ -1,25 +1,27 @@
-//! `threadspec site`.
+//! The program `threadspec-site`, which writes the project's site.
 
-use crate::lint::pages;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
 use std::{fs, io};
 use threadspec_cli::{Stop, corpus_and_errata, files, keep_apart, not_writable, read_file, read_runs};
+use threadspec_conformance::corpus_pages;
 use threadspec_judge::text::{count, visible};
-use threadspec_pages::{Documents, Site};
 use threadspec_report::RunRecord;
 use threadspec_report::terminal::{complain, print};
 use threadspec_runner::Exit;
 use threadspec_runner::files as disk;
+use threadspec_site::{Documents, Site};
 
 /// Write the site: clauses, cases, rules, guides and results as static pages
 ///
 /// The pages need no server and no script. Clauses, cases, errata, rules and the protocol are part of this program; the guides come
 /// from a checkout of the project, and the matrix from --made. A folder that holds anything but an earlier site is left as it is.
-#[derive(Debug, clap::Args)]
-pub(crate) struct SiteCommand {
+#[derive(Debug, clap::Parser)]
+#[command(name = "threadspec-site", version)]
+struct SiteArguments {
     /// The folder, which is created if necessary
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -61,13 +63,13 @@ const ROOTS: [&str; 10] = [
 const ERRATA: &str = "golden/errata.md";
 const PROTOCOL: &str = "conformance/PROTOCOL.md";
 
-impl SiteCommand {
+impl SiteArguments {
     /// Runs the command and returns its exit code.
     ///
     /// # Errors
     ///
     /// When the folder holds other things, or something cannot be read or written.
-    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
+    fn execute(&self) -> Result<Exit, Stop> {
         let is_checkout = |folder: &Path| folder.join(ERRATA).is_file() && folder.join(PROTOCOL).is_file();
         let checkout = match &self.checkout {
             Some(folder) if !is_checkout(folder) => {
@@ -100,7 +102,7 @@ impl SiteCommand {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             documents.with_source(path, folder)
         });
-        let made = pages(&files(golden.as_deref())?, &corpus);
+        let made = corpus_pages(&files(golden.as_deref())?, &corpus);
         let documents = made.into_iter().fold(documents, |documents, (page, data, text)| {
             documents.with_made(format!("golden/{page}"), format!("golden/{data}"), text)
         });
@@ -196,4 +198,9 @@ fn write(folder: &Path, pages: &BTreeMap<String, Vec<u8>>) -> Result<(), Stop> {
 
 fn occupied(path: &Path, why: &str) -> Stop {
     Stop::new(Exit::Usage, visible(&format!("{}: {why}", path.display())))
+}
+
+fn main() -> ExitCode {
+    let arguments: SiteArguments = threadspec_cli::parse();
+    threadspec_cli::run(|| arguments.execute())
 }

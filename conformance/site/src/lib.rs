@@ -6,18 +6,39 @@ mod links;
 
 pub use document::Documents;
 
-use crate::{ci, html, templates};
 use links::{Links, relative};
-use minijinja::{Value, context};
+use minijinja::{Environment, Value, context};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use threadspec_judge::corpus::Corpus;
+use threadspec_pages::{BASE_STYLE, badge_picture, badge_text, report_page, templates};
 use threadspec_report::RunRecord;
 use threadspec_report::summary::worst_of;
 use threadspec_report::tally::CaseTally;
 
-const STYLE: &str = concat!(include_str!("../../templates/base.css"), include_str!("../../templates/site/site.css"));
-const SCRIPT: &str = include_str!("../../templates/site/site.js");
+const STYLE: &str = include_str!("../templates/site.css");
+const SCRIPT: &str = include_str!("../templates/site.js");
+
+macro_rules! templates {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!("../templates/", $name)))),*] };
+}
+
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    templates::environment(&templates!(
+        "page.html",
+        "inline.html",
+        "index.html",
+        "clauses.html",
+        "clause.html",
+        "topics.html",
+        "cases.html",
+        "rules.html",
+        "documents.html",
+        "document.html",
+        "results.html"
+    ))
+});
 
 /// The parts of a site.
 #[derive(Debug)]
@@ -56,7 +77,7 @@ impl Site<'_> {
         pages.documents();
         pages.index();
         let mut files = pages.files;
-        files.insert("site.css".to_owned(), STYLE.into());
+        files.insert("site.css".to_owned(), [BASE_STYLE, STYLE].concat().into());
         files.insert("site.js".to_owned(), SCRIPT.into());
         files.insert("search.js".to_owned(), script(&pages.entries).into());
         files.extend(self.paste.map(|page| ("paste.html".to_owned(), links::with_way_back(page).into())));
@@ -70,7 +91,8 @@ impl Pages<'_> {
     /// Adds a page: what a template makes of these values, under the navigation.
     fn add(&mut self, path: &str, template: &str, title: &str, values: Value) {
         let to = |(name, page): &(&'static str, &'static str)| context! { name => *name, address => relative(path, page), here => path == *page };
-        let text = templates::render(
+        let text = templates::filled(
+            &TEMPLATES,
             template,
             &context! {
                 title,
@@ -108,7 +130,7 @@ impl Pages<'_> {
             let source = format!("{}/blob/main/{file}", self.site.repository);
             self.add(
                 &page,
-                "site/document.html",
+                "document.html",
                 &title,
                 context! { html => Value::from_safe_string(html), contents, source },
             );
@@ -119,7 +141,7 @@ impl Pages<'_> {
             let title = html.split_once("<title>").and_then(|(_, rest)| rest.split('<').next()).unwrap_or(path);
             self.entries.push(SearchEntry::new(page, title.to_owned()));
         }
-        self.add("documents.html", "site/documents.html", "Guides", context! { rows, pages => self.places() });
+        self.add("documents.html", "documents.html", "Guides", context! { rows, pages => self.places() });
     }
 
     fn index(&mut self) {
@@ -134,7 +156,7 @@ impl Pages<'_> {
             paste => self.site.paste.is_some(),
             pages => self.places(),
         };
-        self.add("index.html", "site/index.html", "threadspec", values);
+        self.add("index.html", "index.html", "threadspec", values);
     }
 
     /// Returns the documents of this site that a reader needs first, each with its address.
@@ -182,10 +204,10 @@ fn results(pages: &mut Pages<'_>, errata: &str) {
     let mut rows = Vec::new();
     for (name, runs) in pages.site.results {
         let (report, picture) = (format!("results/{name}.html"), format!("results/{name}.svg"));
-        pages.files.insert(report.clone(), html::html(runs, pages.site.corpus, errata).into());
-        pages.files.insert(picture.clone(), ci::svg(runs).into());
+        pages.files.insert(report.clone(), report_page(runs, pages.site.corpus, errata).into());
+        pages.files.insert(picture.clone(), badge_picture(runs).into());
         let address = pages.site.address.trim_end_matches('/');
-        let said = ci::text(runs);
+        let said = badge_text(runs);
         pages.entries.push(SearchEntry::new(format!("results.html#{name}"), format!("Results of {name}")).with(&said));
         rows.push(context! {
             name,
@@ -197,7 +219,7 @@ fn results(pages: &mut Pages<'_>, errata: &str) {
             runs => runs.iter().map(run).collect::<Vec<_>>(),
         });
     }
-    pages.add("results.html", "site/results.html", "Results and badges", context! { rows });
+    pages.add("results.html", "results.html", "Results and badges", context! { rows });
 }
 
 /// The figures of a run, as its own report has them.

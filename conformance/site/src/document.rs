@@ -161,7 +161,7 @@ impl Documents {
     /// These documents, those that they lead to, and so on. `read` gives the content of a file of the repository, and nothing for a folder.
     ///
     /// ```
-    /// use threadspec_pages::Documents;
+    /// use threadspec_site::Documents;
     ///
     /// let read = |path: &str| match path {
     ///     "README.md" => Some(b"[guide](guide/README.md#begin)".to_vec()),

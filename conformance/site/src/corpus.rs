@@ -40,10 +40,10 @@ pub(super) fn clauses(pages: &mut Pages<'_>) {
         }
         pages.entries.push(SearchEntry::new(page.clone(), clause.id.clone()).with(&clause.text));
         let values = clause_values(pages, clause, &own, &page);
-        pages.add(&page, "site/clause.html", &clause.id, values);
+        pages.add(&page, "clause.html", &clause.id, values);
     }
     let families: Vec<Value> = families.into_iter().map(|(name, rows)| context! { name, rows }).collect();
-    pages.add("clauses.html", "site/clauses.html", "Clauses", context! { families, count => corpus.clauses.len() });
+    pages.add("clauses.html", "clauses.html", "Clauses", context! { families, count => corpus.clauses.len() });
 }
 
 /// A clause with its evidence: its source, errata, and cases, of which those that cite something come with it.
@@ -71,7 +71,7 @@ fn clause_values(pages: &Pages<'_>, clause: &Clause, cases: &[&Case], page: &str
         .collect();
     let errata: Vec<Value> = clause
         .errata()
-        .filter(|_| pages.site.documents.texts.contains_key(crate::site::links::ERRATA))
+        .filter(|_| pages.site.documents.texts.contains_key(super::links::ERRATA))
         .map(|entry| context! { id => entry, address => relative(page, &format!("errata.html#{entry}")) })
         .collect();
     context! {
@@ -120,12 +120,12 @@ pub(super) fn cases(pages: &mut Pages<'_>) {
                 pages.entries.push(SearchEntry::new(place, case.id.clone()).with(&case.why));
             }
             let cases: Vec<Value> = cases.iter().map(|case| whole(pages, case, &page)).collect();
-            pages.add(&page, "site/cases.html", topic, context! { cases });
+            pages.add(&page, "cases.html", topic, context! { cases });
         }
         rows.push(context! { name => folder, topics => of_folder });
     }
     let count = pages.site.corpus.cases.len();
-    pages.add("cases.html", "site/topics.html", "Cases", context! { folders => rows, count });
+    pages.add("cases.html", "topics.html", "Cases", context! { folders => rows, count });
 }
 
 /// A case with its request and its expectation.
@@ -186,7 +186,7 @@ pub(super) fn rules(pages: &mut Pages<'_>) {
     let count: usize = provider_rules().len() + log_rules().len();
     pages.add(
         "rules.html",
-        "site/rules.html",
+        "rules.html",
         "Rules of model APIs",
         context! { groups, rules => Vec::<Value>::new(), count },
     );
@@ -202,7 +202,7 @@ fn group(pages: &mut Pages<'_>, name: &str, title: &str, rules: Vec<(&str, &str,
         pages.entries.push(SearchEntry::new(place, format!("{id} ({name})")).with(text));
     }
     let rules: Vec<Value> = rules.into_iter().map(|(.., values)| values).collect();
-    pages.add(&page, "site/rules.html", title, context! { rules, groups => Vec::<Value>::new(), count => rows.len() });
+    pages.add(&page, "rules.html", title, context! { rules, groups => Vec::<Value>::new(), count => rows.len() });
     context! { name, rows, address => page }
 }
 
