@@ -51,7 +51,7 @@ static class Adapter
         }
         catch (Exception error)
         {
-            // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+            // The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
             return new { id, reject = new { kind = "invalid-input", message = error.Message } };
         }
     }

@@ -58,7 +58,7 @@ func answer(r request) map[string]any {
 	}
 	output, err := operation(r.Input, r.Profile)
 	if err != nil {
-		// The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+		// The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
 		return map[string]any{"id": r.ID, "reject": rejection{"invalid-input", err.Error()}}
 	}
 	return map[string]any{"id": r.ID, "ok": output}

@@ -43,7 +43,7 @@ public final class Adapter {
             try {
                 reply.add("ok", OPERATIONS.get(op).apply(request.getAsJsonObject("input")));
             } catch (RuntimeException error) {
-                // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+                // The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
                 JsonObject reject = new JsonObject();
                 reject.addProperty("kind", "invalid-input");
                 reject.addProperty("message", error.toString());

@@ -17,7 +17,7 @@ export function answer({ id, op, input, profile }) {
   try {
     return { id, ok: operations[op](input, profile) };
   } catch (error) {
-    // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+    // The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
     return { id, reject: { kind: "invalid-input", message: String(error) } };
   }
 }

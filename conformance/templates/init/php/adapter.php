@@ -31,7 +31,7 @@ function answer(object $request): array
     try {
         return ['id' => $id, 'ok' => $operation($request->input, $request->profile ?? null)];
     } catch (Throwable $error) {
-        // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+        // The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
         return ['id' => $id, 'reject' => ['kind' => 'invalid-input', 'message' => $error->getMessage()]];
     }
 }

@@ -27,7 +27,7 @@ def answer(request):
     try:
         return {"id": id, "ok": OPERATIONS[op](request["input"], request.get("profile"))}
     except Exception as error:
-        # The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+        # The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
         return {"id": id, "reject": {"kind": "invalid-input", "message": repr(error)}}
 
 

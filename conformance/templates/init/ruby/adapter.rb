@@ -20,7 +20,7 @@ module Adapter
     begin
       { id: id, ok: OPERATIONS[op].call(request["input"], request["profile"]) }
     rescue StandardError => error
-      # The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+      # The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
       { id: id, reject: { kind: "invalid-input", message: error.message } }
     end
   end

@@ -37,7 +37,7 @@ fn answer(request: &Value) -> Value {
     };
     match output {
         Ok(output) => json!({"id": id, "ok": output}),
-        // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+        // The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
         Err(message) => json!({"id": id, "reject": {"kind": "invalid-input", "message": message}}),
     }
 }

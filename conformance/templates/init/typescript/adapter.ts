@@ -29,7 +29,7 @@ export function answer({ id, op, input, profile }: Request): Reply {
   try {
     return { id, ok: operation(input ?? {}, profile) };
   } catch (error) {
-    // The kind is `invalid-event` for a wrong element of `events`. In `tools`, once the model was asked, the reply is `ok` with `failure`.
+    // The kind is `invalid-event` for a wrong element of `events`. In `universal`, once the model was asked, the reply is `ok` with `failure`.
     return { id, reject: { kind: "invalid-input", message: String(error) } };
   }
 }
