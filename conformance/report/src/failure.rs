@@ -103,7 +103,7 @@ impl<'a> Failure<'a> {
                 (BAD, ", but this verdict always counts")
             }
             (true, _) if self.level == Level::Should => (BAD, ", counts all the same"),
-            (true, _) if self.severity == Some(Severity::C) => (BAD, ", but it breaks a clause that the case does not list"),
+            (true, _) if self.severity == Some(Severity::C) => (BAD, ", but it breaks another clause, too"),
             (true, _) => (BAD, ""),
             (false, Verdict::Pass) => (GOOD, ""),
             (false, Verdict::Fail) if self.level == Level::Must => (WARNING, ", contrived: does not count"),
