@@ -23,7 +23,7 @@ impl Error {
         Self(ErrorKind::UnknownClause { bug, clause })
     }
 
-    /// Whether a bug breaks a clause that the corpus does not have. Otherwise no thread could be started.
+    /// Returns whether a bug breaks a clause that the corpus does not have. Otherwise no thread could be started.
     pub fn is_unknown_clause(&self) -> bool {
         matches!(self.0, ErrorKind::UnknownClause { .. })
     }

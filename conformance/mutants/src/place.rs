@@ -71,7 +71,7 @@ impl Place {
         }
     }
 
-    /// Whether a case can be put there.
+    /// Returns whether a case can be put there.
     pub(crate) fn takes(self, case: &Case) -> bool {
         let is_of_agents = case.op == Op::Tools && !case.needs_gateway();
         let is_put = match self {

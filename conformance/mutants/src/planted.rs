@@ -179,7 +179,7 @@ impl fmt::Debug for Planted {
 }
 
 impl Planted {
-    /// Whether it is permitted rather than wrong.
+    /// Returns whether it is permitted rather than wrong.
     pub fn is_reading(&self) -> bool {
         matches!(
             self.kind,
@@ -191,7 +191,7 @@ impl Planted {
         )
     }
 
-    /// Whether a profile forbids it.
+    /// Returns whether a profile forbids it.
     pub fn is_wrong_in(&self, profile: JudgeProfile) -> bool {
         !self.is_reading() && self.profiles.contains(&profile)
     }
@@ -222,7 +222,7 @@ impl Planted {
         self.plant_in_gateway(server.gateway());
     }
 
-    /// Whether it is planted in a gateway.
+    /// Returns whether it is planted in a gateway.
     pub fn is_of_gateway(&self) -> bool {
         matches!(self.kind, Kind::GatewayBug(_) | Kind::GatewayReading(_))
     }

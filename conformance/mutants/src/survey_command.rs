@@ -34,7 +34,7 @@ enum Host {
 }
 
 impl Host {
-    /// Whether a place is one of its own.
+    /// Returns whether a place is one of its own.
     fn has(self) -> fn(Place) -> bool {
         match self {
             Self::Twin => |place| matches!(place, Place::Twin(_)),

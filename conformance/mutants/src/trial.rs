@@ -90,18 +90,18 @@ impl<'a> Trial<'a> {
         self.kills.iter().map(|kill| kill.case)
     }
 
-    /// Whether a run that is not strict would excuse it, although it breaks a `must`: only contrived cases catch it.
+    /// Returns whether a run that is not strict would excuse it, although it breaks a `must`: only contrived cases catch it.
     pub fn is_excused(&self) -> bool {
         let is_caught = self.demand == Demand::Caught && self.breaks_a_must && !self.kills.is_empty();
         is_caught && self.complaints.is_empty() && self.kills.iter().all(|kill| !kill.counts)
     }
 
-    /// Whether it is caught, by a case of each clause, and called by each name.
+    /// Returns whether it is caught, by a case of each clause, and called by each name.
     pub(crate) fn is_settled(&self) -> bool {
         self.is_caught() && self.unnamed().is_none()
     }
 
-    /// Whether it is caught, by a case of each clause.
+    /// Returns whether it is caught, by a case of each clause.
     pub(crate) fn is_caught(&self) -> bool {
         self.demand == Demand::Caught && self.uncaught().is_none()
     }
@@ -118,13 +118,13 @@ impl<'a> Trial<'a> {
         uncaught.or_else(|| self.unnamed().filter(|_| !UNNAMED.contains(&self.fault)))
     }
 
-    /// Whether no case catches it, but one of its clauses is called broken beside a case.
+    /// Returns whether no case catches it, but one of its clauses is called broken beside a case.
     pub fn is_caught_beside(&self) -> bool {
         let is_named = |kill: &Kill<'_>| kill.names.iter().any(|name| self.breaks.contains(name));
         self.demand == Demand::Caught && self.kills.is_empty() && self.beside.iter().any(is_named)
     }
 
-    /// Whether it is known not to be called by its names, and is now.
+    /// Returns whether it is known not to be called by its names, and is now.
     pub(crate) fn is_named_at_last(&self) -> bool {
         UNNAMED.contains(&self.fault) && self.is_settled()
     }
@@ -167,12 +167,12 @@ pub struct Survey {
     pub survivors: Vec<String>,
 }
 
-/// Whether one of the clauses is a `must`.
+/// Returns whether one of the clauses is a `must`.
 pub(crate) fn breaks_a_must(corpus: &Corpus, breaks: &[&str]) -> bool {
     breaks.iter().any(|clause| corpus.clause(clause).is_some_and(|clause| clause.level == Level::Must))
 }
 
-/// Whether a case is about one of the clauses.
+/// Returns whether a case is about one of the clauses.
 pub(crate) fn is_about(case: &Case, clauses: &[&str]) -> bool {
     case.clauses.iter().any(|clause| clauses.contains(&&**clause))
 }

@@ -17,7 +17,7 @@ impl Judging<'_> {
         let (plan, record) = (&self.session.runs[run], &self.records[run]);
         let say = plan.say.as_ref().filter(|say| record.executed.iter().any(|call| call.id == say.during))?;
         let turn = plan.turns.iter().position(|turn| turn.calls().iter().any(|call| call.id == say.during))?;
-        let count = |at: usize| record.requests[at].messages.iter().filter(|message| is_steer(say, message)).count();
+        let count = |at: usize| times(say, &record.requests[at].messages);
         Some((turn + 1..record.requests.len()).find(|at| count(*at) > count(0)).unwrap_or(record.requests.len()))
     }
 
@@ -75,7 +75,24 @@ impl Judging<'_> {
     }
 }
 
+/// Takes the user's words during a call out of the requests of a run, and leaves what the first one has of the same words.
+pub(super) fn without(say: &ScriptSteer, requests: &mut [Vec<AgentMessage>]) {
+    let earlier = requests.first().map_or(0, |first| times(say, first));
+    for messages in requests.iter_mut().skip(1) {
+        let mut known = 0;
+        messages.retain(|message| {
+            known += usize::from(is_steer(say, message));
+            known <= earlier || !is_steer(say, message)
+        });
+    }
+}
+
+/// Counts the messages that hold the user's words.
+fn times(say: &ScriptSteer, messages: &[AgentMessage]) -> usize {
+    messages.iter().filter(|message| is_steer(say, message)).count()
+}
+
 /// Returns whether a message holds the user's words, alone or in a frame.
-pub(super) fn is_steer(say: &ScriptSteer, message: &AgentMessage) -> bool {
+fn is_steer(say: &ScriptSteer, message: &AgentMessage) -> bool {
     message.speaker == Speaker::Human && arrived_inside(&say.message, message.text())
 }

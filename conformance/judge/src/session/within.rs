@@ -3,7 +3,7 @@
 use super::judging::{Judging, RequestPlace};
 use super::naming::image;
 use super::script::{CallKind, PlannedTurn};
-use super::steer::is_steer;
+use super::steer::without;
 use crate::universal::course::{Course, CourseEnd};
 use crate::universal::finding::Findings;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
@@ -57,15 +57,7 @@ impl Judging<'_> {
         let mut requests: Vec<_> = record.requests.iter().map(|request| request.messages.clone()).collect();
         if let Some(say) = say {
             // The clauses of single runs know no message of the user behind the first one.
-            let earlier =
-                requests.first().map_or(0, |first| first.iter().filter(|message| is_steer(say, message)).count());
-            for messages in requests.iter_mut().skip(1) {
-                let mut known = 0;
-                messages.retain(|message| {
-                    known += usize::from(is_steer(say, message));
-                    known <= earlier || !is_steer(say, message)
-                });
-            }
+            without(say, &mut requests);
         }
         Record { requests, failure: record.failure.clone(), ..Record::default() }
     }

@@ -215,7 +215,7 @@ impl<'a> BlindCase<'a> {
         self.replies.with_own(Outcome::Reply(Reply::Ok(reply)))
     }
 
-    /// Whether the judge finds anything in the last reply, whatever clause it is about.
+    /// Returns whether the judge finds anything in the last reply, whatever clause it is about.
     fn finds(&self, replies: &CaseReplies) -> bool {
         let Some((terms, Outcome::Reply(Reply::Ok(reply)))) = replies.own() else { return true };
         let others = Others::of(self.case.after());

@@ -12,7 +12,7 @@ pub(super) fn in_text(result: Option<&Value>, written: impl Fn(&Value) -> String
     result.map_or_else(|| "undefined".to_owned(), written)
 }
 
-/// Whether JavaScript takes a result for false, though it is no text.
+/// Returns whether JavaScript takes a result for false, though it is no text.
 pub(super) fn is_falsy(result: &Value) -> bool {
     result.is_null() || *result == false || result.as_f64() == Some(0.0)
 }

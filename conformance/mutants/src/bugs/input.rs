@@ -9,7 +9,7 @@ use threadspec::surrogates::replace_surrogates;
 use threadspec_judge::json::tokens;
 use threadspec_judge::protocol::RejectKind;
 
-/// Whether JSON text has the escape of a lone surrogate.
+/// Returns whether JSON text has the escape of a lone surrogate.
 fn is_cut(raw: &str) -> bool {
     raw_input(raw) != raw
 }

@@ -163,7 +163,7 @@ fn fields_in_any_case(value: &mut Value) {
     }
 }
 
-/// Whether an object in a text has the same member twice.
+/// Returns whether an object in a text has the same member twice.
 fn repeats(node: &Node<'_>) -> bool {
     match node {
         Node::Scalar(_) => false,

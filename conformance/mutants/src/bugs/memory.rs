@@ -78,7 +78,7 @@ fn key_of(call: &ToolCall) -> String {
     key(&(&*call.name).into(), &Value::Object(call.args.clone()))
 }
 
-/// Whether `maxRecursionDepth` cut a run off.
+/// Returns whether `maxRecursionDepth` cut a run off.
 fn is_cut(input: &Value, output: &Value) -> bool {
     input["maxRecursionDepth"].as_u64().is_some_and(|depth| count(output, "requests") == depth + 1)
 }

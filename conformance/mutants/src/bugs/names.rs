@@ -102,7 +102,7 @@ fn is_zero(text: &str) -> bool {
     text == "0"
 }
 
-/// Whether a map would number a key: it is an integer as one is written.
+/// Returns whether a map would number a key: it is an integer as one is written.
 fn is_integer(key: &str) -> bool {
     key.parse::<i64>().is_ok_and(|number| number.to_string() == key)
 }

@@ -203,7 +203,7 @@ fn key_field(api: Api, key: &str) -> (String, String) {
     }
 }
 
-/// Whether a target is that of the API's answers.
+/// Returns whether a target is that of the API's answers.
 fn is_answer_path(target: &str, api: Api) -> bool {
     let path = target.split('?').next().unwrap_or_default();
     path.ends_with(path_end(api))

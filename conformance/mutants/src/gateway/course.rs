@@ -163,7 +163,7 @@ impl TestGateway {
         }
     }
 
-    /// Whether it passes bytes.
+    /// Returns whether it passes bytes.
     pub(crate) fn is_plain_proxy(&self) -> bool {
         self.client == self.upstream
     }

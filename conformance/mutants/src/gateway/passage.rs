@@ -153,14 +153,14 @@ impl Passage {
         }
     }
 
-    /// Whether a bug takes what is broken for whole.
+    /// Returns whether a bug takes what is broken for whole.
     fn takes(&mut self, seam: fn(&Seams) -> &Seam<bool>) -> bool {
         let mut takes = false;
         apply(seam(&self.gateway.seams), &mut self.course, &mut takes);
         takes
     }
 
-    /// Whether the plain proxy has nothing planted that looks into answers.
+    /// Returns whether the plain proxy has nothing planted that looks into answers.
     fn passes_bytes(&self) -> bool {
         let seams = &self.gateway.seams;
         let looks = seams.plain.is_some() || seams.events.is_some() || seams.said.is_some() || seams.error.is_some();

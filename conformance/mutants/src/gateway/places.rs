@@ -111,7 +111,7 @@ impl ShowsWhen {
         }
     }
 
-    /// Whether it shows in an exchange.
+    /// Returns whether it shows in an exchange.
     pub(crate) fn holds(self, course: &ExchangeCourse) -> bool {
         let calls = |least: usize| {
             let request = ApiRequest::read(course.client, &course.asked);

@@ -150,7 +150,7 @@ fn is_for(family: &Family, row: &Growth) -> bool {
     family.quantity == row.quantity && (family.places.is_empty() || family.places.iter().any(is_here))
 }
 
-/// Whether a family changes any text of a case: a name has no line feed, for example.
+/// Returns whether a family changes any text of a case: a name has no line feed, for example.
 fn touches(family: &Family, case: &Case, member: &str) -> bool {
     let Some(change) = family.change.filter(|_| family.quantity == Quantity::WhiteSpace) else { return true };
     let Ok(input) = json::read(case.input()) else { return false };

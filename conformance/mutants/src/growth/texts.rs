@@ -44,7 +44,7 @@ fn without(text: &str, position: usize, is_such: impl Fn(usize) -> bool) -> Stri
     text.chars().enumerate().filter(|&(at, _)| !loses || at != position).map(|(_, c)| c).collect()
 }
 
-/// Whether one of the first `n` characters needs escaping.
+/// Returns whether one of the first `n` characters needs escaping.
 fn has_special(text: &str, n: usize) -> bool {
     text.chars().take(n).any(|c| "<>&\"'".contains(c))
 }

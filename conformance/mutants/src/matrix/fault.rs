@@ -137,7 +137,7 @@ impl MatrixFault {
         self.breaks.contains(&clause::AGENT_INDEPENDENT)
     }
 
-    /// Whether a case is about a clause that it breaks.
+    /// Returns whether a case is about a clause that it breaks.
     pub(super) fn is_own(&self, case: &Case) -> bool {
         is_about(case, self.breaks)
     }

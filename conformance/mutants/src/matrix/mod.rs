@@ -55,7 +55,7 @@ impl ChosenFaults<'_> {
         self.places.is_none_or(|has| has(place)) && (self.names.is_empty() || self.names.iter().any(is_called))
     }
 
-    /// Whether nothing is left out.
+    /// Returns whether nothing is left out.
     pub fn is_all(self) -> bool {
         self.places.is_none() && self.names.is_empty() && self.step < 2
     }
@@ -178,7 +178,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Whether a case catches a planted bug in one of the places where it is wrong; `None` where there is no such bug.
+/// Returns whether a case catches a planted bug in one of the places where it is wrong; `None` where there is no such bug.
 pub fn catches(case: &Case, bug: &str) -> Option<bool> {
     let is_it = |planted: &&Planted| {
         let is_bug =

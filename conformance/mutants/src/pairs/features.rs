@@ -159,7 +159,7 @@ fn tools(name: &str, block: &Block, tools: &Value, found: &mut Vec<Found>) {
     }
 }
 
-/// Whether a value is what a frame describes; notes the values of its fields.
+/// Returns whether a value is what a frame describes; notes the values of its fields.
 fn unify(block: &str, frame: &Value, value: Option<&Value>, path: &str, found: &mut Vec<Found>) -> bool {
     let column = |field: &str| if block.is_empty() { field.to_owned() } else { format!("{block}.{field}") };
     match (frame, value) {

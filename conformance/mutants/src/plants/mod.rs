@@ -8,7 +8,7 @@ use crate::twin::parts::{each_event, in_lists, inside_data, kind as kind_of, lis
 use crate::twin::{Twin, context, document, rounds, text};
 use serde_json::Value;
 use terms::{FaultName, FaultTerms, IntoTerms, Lasting};
-use threadspec::{Event, EventKind, Message};
+use threadspec::{Event, Message};
 use threadspec_judge::protocol::Op;
 
 pub(crate) use seam::*;
@@ -330,21 +330,8 @@ pub(crate) fn odd_message(
     written: impl Fn(&str, &str) -> Option<Option<Message>> + Lasting,
 ) -> Planted {
     message(name, terms, move |twin, event| {
-        written(word(event), said(event)).unwrap_or_else(|| context::message(twin, event))
+        written(word(event), document::said(event)).unwrap_or_else(|| context::message(twin, event))
     })
-}
-
-/// The text of an event that has one of its own.
-fn said(event: &Event) -> &str {
-    match &event.kind {
-        EventKind::Message { content: text, .. }
-        | EventKind::Error { error: text, .. }
-        | EventKind::HumanInputRequested { question: text }
-        | EventKind::HumanInputReceived { response: text }
-        | EventKind::Completion { result: text, .. }
-        | EventKind::Summary { summary: text, .. } => text,
-        EventKind::ToolCall { .. } | EventKind::ToolResult { .. } => "",
-    }
 }
 
 /// Where a text passes. An event is known by its type, or by its role if it is a message; any, if that is empty.

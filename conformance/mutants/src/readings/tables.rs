@@ -36,7 +36,7 @@ fn no_longer_told_apart(value: &mut Value) {
     });
 }
 
-/// Whether an object of a reply is a message, a tool call of one, or an event, and not data.
+/// Returns whether an object of a reply is a message, a tool call of one, or an event, and not data.
 fn kind(members: &Map<String, Value>) -> Option<&'static str> {
     let kinds: [(&str, &[&str]); 4] = [
         ("event", &["type", "iteration"]),

@@ -49,7 +49,7 @@ fn with_doubles_kept(raw: &str) -> String {
     })
 }
 
-/// Whether a token is an integer with more digits than a double holds.
+/// Returns whether a token is an integer with more digits than a double holds.
 fn is_long(token: &str) -> bool {
     let digits = token.strip_prefix('-').unwrap_or(token);
     let is_integer = digits.len() > 15 && digits.bytes().all(|c| c.is_ascii_digit());

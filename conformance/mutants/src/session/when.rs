@@ -42,7 +42,7 @@ impl Shows {
         }
     }
 
-    /// Whether it shows in a run.
+    /// Returns whether it shows in a run.
     pub(super) fn holds(self, run: &SessionRun) -> bool {
         match self {
             Self::Always => true,
@@ -56,7 +56,7 @@ impl Shows {
         }
     }
 
-    /// Whether it shows with a call.
+    /// Returns whether it shows with a call.
     pub(super) fn holds_for(self, run: &SessionRun, call: &Value) -> bool {
         match self {
             Self::ThirdCall => run.place_of(call) == 2,

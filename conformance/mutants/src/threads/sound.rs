@@ -263,7 +263,7 @@ pub(crate) fn take_round(messages: &mut Vec<Value>, response: usize) -> Vec<Valu
     messages.drain(response..end).collect()
 }
 
-/// Whether the thread is with an agent other than the first.
+/// Returns whether the thread is with an agent other than the first.
 pub(crate) fn is_handed_over(run: &SessionRun) -> bool {
     run.thread.agent.as_deref().is_some_and(|agent| agent != MAIN)
 }

@@ -83,14 +83,22 @@ pub(crate) fn result_text(twin: &Twin, result: Option<&Value>) -> String {
 
 pub(crate) fn body(twin: &Twin, event: &Event) -> String {
     match &event.kind {
+        EventKind::ToolCall { args, .. } => twin.stringify_object(args),
+        EventKind::ToolResult { result, .. } => (twin.result_text)(twin, result.as_ref()),
+        _ => said(event).to_owned(),
+    }
+}
+
+/// Returns the text of an event that has one of its own.
+pub(crate) fn said(event: &Event) -> &str {
+    match &event.kind {
         EventKind::Message { content: text, .. }
         | EventKind::Error { error: text, .. }
         | EventKind::HumanInputRequested { question: text }
         | EventKind::HumanInputReceived { response: text }
         | EventKind::Completion { result: text, .. }
-        | EventKind::Summary { summary: text, .. } => text.clone(),
-        EventKind::ToolCall { args, .. } => twin.stringify_object(args),
-        EventKind::ToolResult { result, .. } => (twin.result_text)(twin, result.as_ref()),
+        | EventKind::Summary { summary: text, .. } => text,
+        EventKind::ToolCall { .. } | EventKind::ToolResult { .. } => "",
     }
 }
 

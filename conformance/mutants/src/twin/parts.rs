@@ -51,7 +51,7 @@ pub(crate) fn word(event: &Event) -> &'static str {
     }
 }
 
-/// Whether an event that was read is a call.
+/// Returns whether an event that was read is a call.
 pub(crate) fn is_call(event: &Event) -> bool {
     word(event) == "tool_call"
 }

@@ -44,7 +44,7 @@ impl Failed {
         self.response.as_ref().and_then(|response| response.header(name))
     }
 
-    /// Whether an SDK tries again: not after a refusal.
+    /// Returns whether an SDK tries again: not after a refusal.
     pub(crate) fn is_passing(&self) -> bool {
         match self.header("x-should-retry").filter(|_| self.heard.is_none()) {
             Some("true") => true,

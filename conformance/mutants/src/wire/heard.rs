@@ -33,7 +33,7 @@ impl HeardAnswer {
         self.parts.iter().filter(|part| part["type"] == kind).map(|part| text(&part["text"])).collect()
     }
 
-    /// Whether the model ran out of tokens.
+    /// Returns whether the model ran out of tokens.
     pub(crate) fn is_cut_off(&self) -> bool {
         matches!(&*self.stop, "length" | "max_tokens" | "max_output_tokens" | "model_context_window_exceeded")
     }

@@ -5,7 +5,7 @@
 use crate::gateways::prelude::*;
 use threadspec_apis::json_text;
 
-/// Whether a request says a text anywhere.
+/// Returns whether a request says a text anywhere.
 fn says(asked: &Value, text: &str) -> bool {
     asked.to_string().contains(text)
 }
@@ -165,7 +165,7 @@ pub(super) fn failures() -> Vec<Planted> {
 /// Long enough to be no tight loop.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Whether it failed in a way that may pass, and nothing of an answer came.
+/// Returns whether it failed in a way that may pass, and nothing of an answer came.
 fn has_failed(tried: &TriedRequest) -> bool {
     !tried.has_begun && (tried.status >= 500 || tried.status == 429)
 }

@@ -4,7 +4,7 @@
 use crate::over_wire::prelude::*;
 use crate::wire::stored::from_the_answer_before;
 
-/// Whether an element of a history answers a call.
+/// Returns whether an element of a history answers a call.
 fn is_answer(element: &Value) -> bool {
     element["role"] == "tool" || element["type"] == "function_call_output" || element["type"] == "tool_result"
 }

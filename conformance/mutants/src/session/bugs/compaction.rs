@@ -125,7 +125,7 @@ fn valid() -> Vec<Planted> {
     .concat()
 }
 
-/// Whether the last response has calls, and the model has not been asked behind them.
+/// Returns whether the last response has calls, and the model has not been asked behind them.
 fn is_open(run: &SessionRun) -> bool {
     run.last_round().is_some_and(|response| answers_behind(&run.thread.list, response).end == run.thread.list.len())
 }

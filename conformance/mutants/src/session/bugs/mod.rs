@@ -102,7 +102,7 @@ impl SessionGroup {
     pub(in crate::session) fn requests(
         self,
         name: &'static str,
-        change: fn(&mut SessionRun, &mut Vec<Value>),
+        change: impl Fn(&mut SessionRun, &mut Vec<Value>) + Copy + Send + Sync + 'static,
     ) -> Vec<Planted> {
         self.request(name, move |run, shows| {
             let mut request = sound::request(run);
@@ -119,12 +119,10 @@ impl SessionGroup {
         name: &'static str,
         change: fn(&mut SessionRun, &mut Vec<Value>),
     ) -> Vec<Planted> {
-        self.request(name, move |run, shows| {
-            let mut request = sound::request(run);
-            if run.number > 0 && shows.holds(run) {
-                change(run, &mut request);
+        self.requests(name, move |run, request| {
+            if run.number > 0 {
+                change(run, request);
             }
-            request
         })
     }
 

@@ -28,7 +28,7 @@ pub(super) fn all() -> Vec<Planted> {
     valid().into_iter().chain(prefix()).collect()
 }
 
-/// Whether it shows with an answer.
+/// Returns whether it shows with an answer.
 fn is_shown(run: &SessionRun, request: &[Value], answer: usize, shows: Shows) -> bool {
     let place = request[..answer].iter().rev().take_while(|message| is(message, "tool")).count();
     if shows == ThirdCall { place == 2 } else { shows.holds(run) }
