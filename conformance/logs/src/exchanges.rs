@@ -503,9 +503,7 @@ fn read_again(Loss { kept, whole, .. }: &Loss, tokens: Option<(u64, u64)>) -> us
 fn lost(Loss { how, whole, .. }: &Loss, again: usize, origin: &str, cost: Option<(u64, u64)>) -> String {
     let percent = (100 * again).div_ceil(*whole.max(&1));
     let effect = match again {
-        0 => {
-            "no cache is lost yet: the request is shorter than the 1,024 tokens or so that most caches need".to_owned()
-        }
+        0 => "no cache is lost yet: most need 1,024 tokens or so, and the request is shorter".to_owned(),
         _ => format!("so the prompt cache ends here, and the server reads {percent} % of the earlier request again"),
     };
     let tokens = cost
